@@ -1,0 +1,19 @@
+"""Who runs: a name, a system prompt, a model string, tools, limits. A value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from app.engine.tools import ToolMap
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    name: str
+    system_prompt: Callable[[], str]
+    """Composed anew at every step, so that tools and memory are those of the moment."""
+    tools: ToolMap = field(default_factory=dict)
+    model: str | None = None
+    """``provider/model``, a bare name, or None for the default."""
+    step_limit: int = 100

@@ -1,0 +1,114 @@
+"""The canonical history: messages made of blocks, all frozen values.
+
+Identity (``id``, ``time``) belongs to the message; blocks have none but a call's own id.
+Nothing here knows a provider's dialect: ``compiler.py`` translates, ``session.py`` stores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Role = Literal["user", "assistant", "tool"]
+
+ResultStatus = Literal["ok", "error", "interrupted", "outcome_unknown"]
+"""``interrupted``: the call never ran or was cut off. ``outcome_unknown``: it was begun, it may have
+changed something, and nobody saw how it ended."""
+
+CallProblem = Literal["incomplete", "not_json", "not_object", "duplicate_key", "no_name"]
+"""Why a call cannot be run although the model asked for it."""
+
+MarkerKind = Literal["stopped_by_user", "interrupted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    text: str
+    kind: Literal["text"] = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoning:
+    """A model's thinking. ``data`` is the provider's own block, replayed untouched to the model that made it."""
+
+    text: str
+    signature: str | None = None
+    data: Mapping[str, Any] | None = None
+    kind: Literal["reasoning"] = "reasoning"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """What the model asked for. With a ``problem`` it is answered, never run; ``raw`` then holds its text."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    problem: CallProblem | None = None
+    raw: str | None = None
+    kind: Literal["tool_call"] = "tool_call"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    call_id: str
+    text: str
+    status: ResultStatus = "ok"
+    code: str | None = None
+    """``E_STALE`` and its like; None for a success."""
+    kind: Literal["tool_result"] = "tool_result"
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture by reference (an attachment or a result on disk) or inline as base64."""
+
+    ref: str | None = None
+    media_type: str | None = None
+    data: str | None = None
+    kind: Literal["image"] = "image"
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """Says in the history that a run ended early, so that the next call reads sense into what stands before."""
+
+    marker: MarkerKind
+    kind: Literal["marker"] = "marker"
+
+
+Block = Text | Reasoning | ToolCall | ToolResult | Image | Marker
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Which model wrote an assistant message, and at which endpoint."""
+
+    provider: str
+    model: str
+    endpoint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One line of a session. ``time`` is ISO 8601 in UTC with milliseconds."""
+
+    role: Role
+    blocks: tuple[Block, ...]
+    id: str
+    time: str
+    origin: Origin | None = None
+
+    @property
+    def text(self) -> str:
+        """All text blocks, joined."""
+        return "".join(block.text for block in self.blocks if isinstance(block, Text))
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        return tuple(block for block in self.blocks if isinstance(block, ToolCall))
+
+    @property
+    def results(self) -> tuple[ToolResult, ...]:
+        return tuple(block for block in self.blocks if isinstance(block, ToolResult))

@@ -1,0 +1,150 @@
+"""The seam to models: what a run asks for and what streams back.
+
+A provider is one wire (``providers/`` has one file each); a ``ModelSource`` turns a model string into one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from app.engine.messages import Message
+
+StopReason = Literal["end", "tool_calls", "output_limit", "filtered", "refused", "pause"]
+"""Why the model stopped. A stream that ends without one was cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """What a model is told about a tool; ``parameters`` is a JSON schema of type object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One model call in canonical form; the provider compiles it for its own wire."""
+
+    model: str
+    system: str
+    messages: tuple[Message, ...]
+    tools: tuple[ToolDefinition, ...] = ()
+    session_id: str | None = None
+    """Cache key where the provider supports one."""
+    max_output_tokens: int | None = None
+    """None = the provider's own limit: the main call of a turn is never capped."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextChunk:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningChunk:
+    """A piece of thinking. A chunk with ``data`` closes the block and carries the provider's own form of it."""
+
+    text: str = ""
+    signature: str | None = None
+    data: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallFragment:
+    """A piece of a tool call, as it came: any of the fields may be missing."""
+
+    index: int | None = None
+    id: str | None = None
+    name: str | None = None
+    arguments: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReport:
+    """Token counts of one call, disjoint: the input that no cache served, the output, cached read, cache written."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    reason: StopReason
+
+
+StreamEvent = TextChunk | ReasoningChunk | CallFragment | UsageReport | Stop
+
+StreamBatch = tuple[StreamEvent, ...]
+"""The events that arrived in one read of the network: one wake-up of the consumer, not one per token."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuthCheck:
+    """The answer of a Test button: ``ok``, a sentence, the models the server names, the time it took."""
+
+    ok: bool
+    message: str
+    models: tuple[str, ...] = ()
+    latency_ms: int = 0
+
+
+class Provider(Protocol):
+    """One wire to a model server."""
+
+    @property
+    def id(self) -> str:
+        """The name of the source, as in ``provider/model``."""
+        ...
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[StreamBatch]:
+        """Stream one answer.
+
+        Raises ``ProviderError`` before or in the middle of the stream. A stream that merely ends without a
+        ``Stop`` was cut by the server. Closing the iterator closes the connection.
+        """
+        ...
+
+    async def complete(self, request: ModelRequest) -> StreamBatch:
+        """The same call, collected: all events in order."""
+        ...
+
+    async def validate_auth(self) -> AuthCheck:
+        """Ask the server something cheap and say in words what is wrong, never raising for it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedModel:
+    """A model string, resolved: who answers, under which name, within which limits."""
+
+    provider: Provider
+    model: str
+    """The name the provider knows."""
+    endpoint: str | None = None
+    context_window: int = 32_768
+    max_output: int | None = None
+    price_in: float | None = None
+    price_out: float | None = None
+    """US dollars per million tokens; None = unknown."""
+
+    @property
+    def label(self) -> str:
+        """``provider/model``, as users write it."""
+        return f"{self.provider.id}/{self.model}"
+
+
+class ModelSource(Protocol):
+    """Turns model strings into providers."""
+
+    def resolve(self, name: str | None) -> ResolvedModel:
+        """``provider/model``, else a bare name by prefix, else (None) the default.
+
+        Raises ``ProviderError`` of kind ``unknown_model`` with what to do.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""Ground floor: clock, ids, files, locks, secrets, feed, logs. Knows no agents."""

@@ -1,0 +1,1 @@
+"""Peewee: tables, the questions asked of them, numbered migrations."""

@@ -1,0 +1,1 @@
+"""One file per wire to a model, and the routing between them. Implements ``engine.provider``."""

@@ -1,0 +1,1 @@
+"""The page: guards, routes, rendering, the stream. Start at ``routes.py``, the site map."""

@@ -1,0 +1,1 @@
+"""What the user keeps: conversations, model sources, settings, usage."""
