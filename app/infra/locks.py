@@ -1,0 +1,79 @@
+"""One data folder, one owner: a lock that dies with its process."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from types import TracebackType
+from typing import Self
+
+from app.infra.errors import DataFolderError, FolderInUse
+from app.infra.paths import DataFolder, in_words
+
+
+class FolderLock:
+    """The exclusive right to a data folder, held by the open file and not by its content.
+
+    The system drops it when the process ends, however it ends, so a lock left behind never blocks.
+    The file holds the owner's process id, only to be able to name it. Children started with ``exec`` do not keep it.
+    """
+
+    def __init__(self, folder: DataFolder) -> None:
+        self._folder = folder
+        self._descriptor: int | None = None
+
+    def acquire(self) -> None:
+        """Take the lock at once or raise ``FolderInUse``; ``DataFolderError`` where the folder cannot be locked."""
+        if self._descriptor is not None:
+            return
+        try:
+            self._descriptor = self._take()
+        except OSError as error:
+            raise DataFolderError(in_words(error, self._folder.root)) from error
+
+    def release(self) -> None:
+        if self._descriptor is not None:
+            os.ftruncate(self._descriptor, 0)
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def __enter__(self) -> Self:
+        self.acquire()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def _take(self) -> int:
+        """Lock the file that bears the name now: one that was replaced meanwhile protects nothing."""
+        while True:
+            descriptor = os.open(self._folder.lock, os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                self._lock(descriptor)
+                if self._still_named(descriptor):
+                    os.ftruncate(descriptor, 0)
+                    os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+                    return descriptor
+            except BaseException:
+                os.close(descriptor)
+                raise
+            os.close(descriptor)
+
+    def _lock(self, descriptor: int) -> None:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FolderInUse(self._folder.root, _owner(descriptor)) from None
+
+    def _still_named(self, descriptor: int) -> bool:
+        try:
+            return os.path.samestat(os.fstat(descriptor), os.stat(self._folder.lock))
+        except FileNotFoundError:
+            return False
+
+
+def _owner(descriptor: int) -> int | None:
+    text = os.pread(descriptor, 32, 0).strip()
+    return int(text) if text.isdigit() else None

@@ -1,0 +1,166 @@
+"""Where things lie: the data folder of one person, and the templates and static files of the installation."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Self
+
+from app.infra.errors import AssetsMissing, DataFolderError
+
+_FOLDERS = (
+    "sessions",
+    "results",
+    "attachments",
+    "agents",
+    "skills",
+    "packages",
+    "jobs",
+    "snapshots",
+    "backups",
+    "knowledge",
+    "logs",
+)
+
+_PROBE_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class DataFolder:
+    """One person's data: every path of it, by name. Nothing is made before ``create``."""
+
+    root: Path
+
+    @classmethod
+    def at(cls, path: Path | None, environment: Mapping[str, str] = os.environ) -> Self:
+        """``path``, else ``PLANCIA_DATA_DIR``, else the platform's user data folder; always absolute."""
+        chosen = path or environment.get("PLANCIA_DATA_DIR") or _platform_folder()
+        return cls(Path(chosen).expanduser().absolute())
+
+    def create(self) -> Self:
+        """Make what is missing, private to the user (0700), and try it. Raises ``DataFolderError``."""
+        try:
+            self._make()
+            self._probe()
+        except OSError as error:
+            raise DataFolderError(in_words(error, self.root)) from error
+        return self
+
+    @property
+    def database(self) -> Path:
+        return self.root / "plancia.sqlite3"
+
+    @property
+    def sessions(self) -> Path:
+        return self.root / "sessions"
+
+    @property
+    def results(self) -> Path:
+        return self.root / "results"
+
+    @property
+    def attachments(self) -> Path:
+        return self.root / "attachments"
+
+    @property
+    def agents(self) -> Path:
+        return self.root / "agents"
+
+    @property
+    def skills(self) -> Path:
+        return self.root / "skills"
+
+    @property
+    def packages(self) -> Path:
+        return self.root / "packages"
+
+    @property
+    def jobs(self) -> Path:
+        return self.root / "jobs"
+
+    @property
+    def snapshots(self) -> Path:
+        return self.root / "snapshots"
+
+    @property
+    def backups(self) -> Path:
+        return self.root / "backups"
+
+    @property
+    def knowledge(self) -> Path:
+        return self.root / "knowledge"
+
+    @property
+    def logs(self) -> Path:
+        return self.root / "logs"
+
+    @property
+    def secrets(self) -> Path:
+        return self.root / "secrets.json"
+
+    @property
+    def lock(self) -> Path:
+        return self.root / "plancia.lock"
+
+    @property
+    def server(self) -> Path:
+        """Address and token of the running server, for ``plancia open``; 0600."""
+        return self.root / "server.json"
+
+    def _make(self) -> None:
+        self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self._is_ours():
+            self.root.chmod(0o700)
+        for name in _FOLDERS:
+            (self.root / name).mkdir(mode=0o700, exist_ok=True)
+
+    def _is_ours(self) -> bool:
+        """Empty or used before; a folder that holds other things keeps the mode its owner gave it."""
+        return self.lock.exists() or self.database.exists() or not any(self.root.iterdir())
+
+    def _probe(self) -> None:
+        """Write for real: permission bits say little on network drives, and nothing about a full disk."""
+        probe = self.root / f".probe-{os.getpid()}"
+        try:
+            probe.write_bytes(b"\0" * _PROBE_BYTES)
+        finally:
+            probe.unlink(missing_ok=True)
+
+
+def in_words(error: OSError, root: Path) -> str:
+    """Why ``root`` cannot be the data folder, and what to do."""
+    elsewhere = "Choose another folder with --data-dir or PLANCIA_DATA_DIR."
+    where = Path(os.fsdecode(error.filename)) if error.filename else root
+    match error.errno:
+        case errno.EEXIST | errno.ENOTDIR:
+            return f"The data folder cannot be {root}: there is a file in its place. {elsewhere}"
+        case errno.EACCES | errno.EPERM:
+            return f"The data folder {root} is not writable for this user. Give yourself the right to write there, or: {elsewhere}"
+        case errno.EROFS:
+            return f"The data folder {root} lies on a read-only disk. {elsewhere}"
+        case errno.ENOSPC | errno.EDQUOT:
+            return f"The disk with the data folder {root} is full. Free some space, or: {elsewhere}"
+        case _:
+            return (
+                f"The data folder {root} cannot be used ({error.strerror or error} at {where}). {elsewhere}"
+            )
+
+
+def asset_root(name: Literal["templates", "static"]) -> Path:
+    """The folder of templates or static files, in a wheel or in a checkout. Raises ``AssetsMissing``."""
+    package = Path(__file__).resolve().parents[1]
+    for candidate in (package / "_assets" / name, package.parent / name):
+        if candidate.is_dir():
+            return candidate
+    raise AssetsMissing(
+        f"This installation has no {name}. Install Plancia again: pip install --force-reinstall plancia"
+    )
+
+
+def _platform_folder() -> str:
+    from platformdirs import user_data_dir
+
+    return user_data_dir("plancia", appauthor=False)

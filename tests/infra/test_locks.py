@@ -1,0 +1,111 @@
+"""One data folder, one owner."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.infra.errors import DataFolderError, FolderInUse
+from app.infra.locks import FolderLock
+from app.infra.paths import DataFolder
+
+HOLDER = """
+import sys, pathlib
+from app.infra.locks import FolderLock
+from app.infra.paths import DataFolder
+FolderLock(DataFolder(pathlib.Path(sys.argv[1]))).acquire()
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def start_holder(folder: DataFolder) -> subprocess.Popen[str]:
+    """Another real process that owns the folder until its standard input closes."""
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(folder.root)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[2],
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    return holder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> DataFolder:
+    return DataFolder(tmp_path / "data").create()
+
+
+def test_a_second_process_is_refused_with_the_pid_and_what_to_do(folder: DataFolder) -> None:
+    with start_holder(folder) as holder:
+        with pytest.raises(
+            FolderInUse, match=rf"process {holder.pid}\b.*plancia open.*--data-dir"
+        ) as refusal:
+            FolderLock(folder).acquire()
+        assert refusal.value.pid == holder.pid
+        holder.communicate()
+
+
+def test_a_process_that_ended_leaves_the_folder_free(folder: DataFolder) -> None:
+    start_holder(folder).communicate()
+    with FolderLock(folder):
+        assert folder.lock.read_text() == f"{os.getpid()}\n"
+
+
+def test_a_process_that_was_killed_leaves_the_folder_free(folder: DataFolder) -> None:
+    with start_holder(folder) as holder:
+        holder.send_signal(signal.SIGKILL)
+        holder.wait()
+    assert folder.lock.read_text() == f"{holder.pid}\n"
+    with FolderLock(folder):
+        pass
+
+
+def test_a_child_of_the_owner_does_not_keep_the_folder(folder: DataFolder) -> None:
+    lock = FolderLock(folder)
+    lock.acquire()
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, text=True) as child:
+        lock.release()
+        with FolderLock(folder):
+            pass
+        child.communicate("\n")
+
+
+def test_a_released_folder_can_be_taken_again_and_releasing_twice_is_harmless(folder: DataFolder) -> None:
+    lock = FolderLock(folder)
+    with lock:
+        with pytest.raises(FolderInUse):
+            FolderLock(folder).acquire()
+        lock.acquire()
+    lock.release()
+    with FolderLock(folder):
+        pass
+
+
+@pytest.mark.parametrize("content", ["", "not a number", "12 34", "\0\0\0"])
+def test_an_unreadable_owner_is_called_another_process(folder: DataFolder, content: str) -> None:
+    with FolderLock(folder):
+        folder.lock.write_text(content)
+        with pytest.raises(FolderInUse, match="another process") as refusal:
+            FolderLock(folder).acquire()
+        assert refusal.value.pid is None
+
+
+def test_a_lock_file_that_vanished_while_held_is_made_anew(folder: DataFolder) -> None:
+    with FolderLock(folder):
+        folder.lock.unlink()
+        with FolderLock(folder):
+            assert folder.lock.read_text() == f"{os.getpid()}\n"
+
+
+def test_a_folder_that_cannot_be_locked_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("a file")
+    with pytest.raises(DataFolderError, match="there is a file in its place"):
+        FolderLock(DataFolder(tmp_path / "data")).acquire()
