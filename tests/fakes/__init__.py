@@ -1,0 +1,1 @@
+"""Doubles of the outside world: real small implementations, each beside its own tests' fixtures."""

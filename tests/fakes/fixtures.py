@@ -1,0 +1,23 @@
+"""Fixtures over the doubles; ``tests/conftest.py`` names this module as a plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.fakes.llm_client import FakeLLM
+
+
+@pytest.fixture(scope="session")
+def llm_process() -> Iterator[FakeLLM]:
+    with FakeLLM() as server:
+        yield server
+
+
+@pytest.fixture
+def llm(llm_process: FakeLLM) -> Iterator[FakeLLM]:
+    """The fake model server, fresh; a request that it had to refuse as malformed fails the test."""
+    llm_process.reset()
+    yield llm_process
+    assert llm_process.refusals() == []

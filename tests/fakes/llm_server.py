@@ -1,0 +1,267 @@
+"""A model server for tests: a real process that answers by script and refuses what a strict server refuses.
+
+``python -m tests.fakes.llm_server --port 0`` prints one line, its URL, and serves until it is killed or, with
+``--until-eof``, until its standard input closes. It speaks the OpenAI chat-completions dialect under any prefix
+that ends in ``/v1``. Tests steer it over HTTP (``llm_client.FakeLLM`` does it for them):
+
+    POST /script    {"answers": [...], "for": {"model", "key", "path"}}  answers to come, in order; the narrowest
+                    matching list is used first.  {"default": answer, "models": [...], "keys": [...]}  what
+                    stands for good: the answer when no list has one, the models and API keys it knows (null = any).
+    POST /release   {"hold": name, "count": n}    lets n streams standing (or about to stand) at that hold go on
+    GET  /requests?atleast=n    what came in, with headers, body, refusal and how it ended; waits for the n-th
+    GET  /held?hold=name        returns as soon as a stream stands there
+    GET  /ended?number=n        returns the n-th request once its answer has ended, whoever ended it
+    POST /reset     forgets everything, and lets every held stream go
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import base64
+import json
+import sys
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from typing import Any
+
+from tests.fakes import openai_chat, strict
+from tests.fakes.http_wire import Connection, ConnectionGone, Reply, Request
+from tests.fakes.llm_script import Answer, Step, fail, say
+
+Record = dict[str, Any]
+
+
+class FakeModelServer:
+    """The state of one server: scripts, holds and everything that came in."""
+
+    def __init__(self) -> None:
+        self._pulse = asyncio.Event()
+        self.requests: list[Record] = []
+        self.forget()
+
+    def forget(self) -> None:
+        self._queues: list[tuple[dict[str, str], deque[Answer]]] = []
+        self._default: Answer | None = None
+        self._models: list[str] | None = None
+        self._keys: list[str] | None = None
+        self._free: Counter[str] = Counter()
+        self._standing: Counter[str] = Counter()
+        self._epoch = object()
+        self.requests.clear()
+        self._changed()
+
+    async def handle(self, request: Request, reply: Reply) -> None:
+        match request.method, request.path:
+            case "POST", "/script":
+                self._take_script(json.loads(request.body))
+                reply.json(200, {})
+            case "POST", "/release":
+                order = json.loads(request.body or b"{}")
+                self._free[order.get("hold", "hold")] += order.get("count", 1)
+                self._changed()
+                reply.json(200, {})
+            case "POST", "/reset":
+                self.forget()
+                reply.json(200, {})
+            case "GET", "/requests":
+                await self._until(lambda: len(self.requests) >= int(request.query.get("atleast", 0)))
+                reply.json(200, self.requests)
+            case "GET", "/held":
+                await self._until(lambda: self._standing[request.query.get("hold", "hold")] > 0)
+                reply.json(200, {})
+            case "GET", "/ended":
+                place = int(request.query["number"])
+                await self._until(
+                    lambda: len(self.requests) > place and self.requests[place]["ended"] is not None
+                )
+                reply.json(200, self.requests[place])
+            case _:
+                await self._answer_recorded(request, reply)
+
+    def _take_script(self, order: dict[str, Any]) -> None:
+        if "answers" in order:
+            wanted = order.get("for") or {}
+            queue = next((queue for known, queue in self._queues if known == wanted), None)
+            if queue is None:
+                queue = deque()
+                self._queues.append((wanted, queue))
+                self._queues.sort(key=lambda one: -len(one[0]))
+            queue.extend(order["answers"])
+        self._default = order.get("default", self._default)
+        self._models = order.get("models", self._models)
+        self._keys = order.get("keys", self._keys)
+
+    async def _answer_recorded(self, request: Request, reply: Reply) -> None:
+        record = _record(request, len(self.requests))
+        self.requests.append(record)
+        self._changed()
+        try:
+            await self._answer(request, reply, record)
+            record["ended"] = "done"
+        except ConnectionGone as how:
+            record["ended"] = str(how)
+            raise
+        except asyncio.CancelledError:
+            record["ended"] = "left"
+            raise
+        finally:
+            record["at"]["end"] = time.monotonic()
+            self._changed()
+
+    async def _answer(self, request: Request, reply: Reply, record: Record) -> None:
+        if self._keys is not None and record["key"] not in self._keys:
+            return _send_whole(reply, fail(401, "Incorrect API key provided.", code="invalid_api_key"))
+        if request.path.endswith("/v1/models") and request.method == "GET":
+            listed = openai_chat.models(self._models if self._models is not None else ["fake-model"])
+            return await self._play(reply, self._next(record) or {"body": listed}, record)
+        if not request.path.endswith(openai_chat.PATH):
+            return _send_whole(reply, fail(404, f"no such path: {request.path}", code="not_found"))
+        if request.method != "POST":
+            return _send_whole(reply, fail(405, "Method Not Allowed"))
+        if reason := strict.refusal(request.body):
+            record["refused"] = reason
+            return _send_whole(reply, fail(400, reason, type="invalid_request_error"))
+        if self._models is not None and record["model"] not in self._models:
+            message = f"The model `{record['model']}` does not exist or you do not have access to it."
+            return _send_whole(
+                reply, fail(404, message, type="invalid_request_error", code="model_not_found")
+            )
+        await self._play(reply, self._next(record) or self._default or _echo(record["body"]), record)
+
+    def _next(self, record: Record) -> Answer | None:
+        for wanted, queue in self._queues:
+            chat = record["path"].endswith(openai_chat.PATH)
+            if (
+                queue
+                and all(_matches(record, *pair) for pair in wanted.items())
+                and (chat or "path" in wanted)
+            ):
+                return queue.popleft()
+        return None
+
+    async def _play(self, reply: Reply, answer: Answer, record: Record) -> None:
+        for step in answer.get("before", ()):
+            await self._step(reply, step, record)
+        if "body" in answer:
+            return _send_whole(reply, answer)
+        if not record["stream"]:
+            return await self._play_whole(reply, answer, record)
+        reply.start(answer.get("status", 200), {**openai_chat.EVENT_STREAM, **answer.get("headers", {})})
+        for step in answer["steps"]:
+            await self._step(reply, step, record)
+        reply.end()
+
+    async def _play_whole(self, reply: Reply, answer: Answer, record: Record) -> None:
+        for step in answer["steps"]:
+            if {"wait_ms", "hold", "cut", "reset"} & set(step):
+                await self._step(reply, step, record)
+        reply.json(200, openai_chat.whole(answer["steps"], record["model"]))
+
+    async def _step(self, reply: Reply, step: Step, record: Record) -> None:
+        match step:
+            case {"wait_ms": time_ms}:
+                await asyncio.sleep(time_ms / 1000)
+            case {"hold": name}:
+                await self._stand(name)
+            case {"cut": _}:
+                reply.cut()
+            case {"reset": _}:
+                reply.reset()
+            case {"comment": text}:
+                await reply.chunk(f": {text}\n\n".encode())
+            case {"raw": text}:
+                await reply.chunk(text.encode("utf-8", "surrogatepass"))
+            case {"bytes": encoded}:
+                await reply.chunk(base64.b64decode(encoded))
+            case {"usage": _} if not record["wants_usage"]:
+                pass
+            case _:
+                data = openai_chat.event(step, record["model"])
+                record["at"].setdefault("first", time.monotonic())
+                for _ in range(step.get("times", 1)):
+                    await reply.chunk(data)
+
+    async def _stand(self, name: str) -> None:
+        epoch = self._epoch
+        self._standing[name] += 1
+        self._changed()
+        try:
+            await self._until(lambda: self._free[name] > 0 or self._epoch is not epoch)
+        finally:
+            self._standing[name] -= 1
+        self._free[name] -= 1
+
+    async def _until(self, fact: Callable[[], bool]) -> None:
+        while not fact():
+            await self._pulse.wait()
+
+    def _changed(self) -> None:
+        self._pulse.set()
+        self._pulse = asyncio.Event()
+
+
+def _record(request: Request, number: int) -> Record:
+    try:
+        body = json.loads(request.body) if request.body else None
+    except ValueError:
+        body = None
+    fields = body if isinstance(body, dict) else {}
+    options = fields.get("stream_options") or {}
+    return {
+        "number": number,
+        "method": request.method,
+        "path": request.path,
+        "headers": request.headers,
+        "key": request.headers.get("authorization", "").removeprefix("Bearer ") or None,
+        "model": fields.get("model"),
+        "stream": bool(fields.get("stream")),
+        "wants_usage": bool(options.get("include_usage")) or not fields.get("stream"),
+        "body": body,
+        "refused": None,
+        "ended": None,
+        "at": {"in": time.monotonic()},
+    }
+
+
+def _matches(record: Record, key: str, value: str) -> bool:
+    found = record.get(key)
+    return isinstance(found, str) and (found.endswith(value) if key == "path" else found == value)
+
+
+def _send_whole(reply: Reply, answer: Answer) -> None:
+    body = answer["body"]
+    data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+    kind = "text/plain" if isinstance(body, str) else "application/json"
+    reply.whole(answer.get("status", 200), {"content-type": kind, **answer.get("headers", {})}, data)
+
+
+def _echo(body: dict[str, Any]) -> Answer:
+    """What is said when nothing was scripted."""
+    last = next((one["content"] for one in reversed(body["messages"]) if one["role"] == "user"), "")
+    return say("You said: ", last if isinstance(last, str) else "something with parts", ".")
+
+
+async def serve(port: int, until_eof: bool) -> None:
+    loop = asyncio.get_running_loop()
+    server = FakeModelServer()
+    listener = await loop.create_server(lambda: Connection(server.handle), "127.0.0.1", port)
+    print(f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}", flush=True)
+    if until_eof:
+        await loop.run_in_executor(None, sys.stdin.buffer.read)
+    else:
+        await listener.serve_forever()
+
+
+if __name__ == "__main__":
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("--port", type=int, default=0)
+    options.add_argument("--until-eof", action="store_true", help="end when standard input closes")
+    chosen = options.parse_args()
+    try:
+        asyncio.run(serve(chosen.port, chosen.until_eof))
+    except KeyboardInterrupt:
+        pass

@@ -1,0 +1,117 @@
+"""The fake's OpenAI chat-completions dialect: steps of a script become events, or one whole answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tests.fakes.llm_script import Step
+
+PATH = "/v1/chat/completions"
+EVENT_STREAM = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
+
+
+def event(step: Step, model: str) -> bytes:
+    """The bytes of one step, written at once."""
+    match step:
+        case {"text": text}:
+            return _data(_chunk(model, {"content": text}))
+        case {"reasoning": text}:
+            return _data(_chunk(model, {"reasoning_content": text}))
+        case {"call": fragment}:
+            return _data(_chunk(model, {"tool_calls": [_fragment(fragment)]}))
+        case {"finish": reason}:
+            return _data(_chunk(model, {}, reason))
+        case {"usage": counts}:
+            return _data({**_chunk(model, None), "choices": [], "usage": _usage(counts)})
+        case {"error": error}:
+            return _data({"error": error})
+        case {"chunk": payload}:
+            return _data(payload)
+        case {"done": _}:
+            return b"data: [DONE]\n\n"
+        case _:
+            raise ValueError(f"no such step in this dialect: {step}")
+
+
+def whole(steps: Iterable[Step], model: str) -> dict[str, Any]:
+    """The same steps as the answer to a request without ``stream``."""
+    message: dict[str, Any] = {"role": "assistant", "content": None}
+    calls: dict[int, dict[str, Any]] = {}
+    answer: dict[str, Any] = {
+        "id": "chatcmpl-fake",
+        "object": "chat.completion",
+        "created": 1,
+        "model": model,
+    }
+    reason = None
+    for step in steps:
+        match step:
+            case {"text": text}:
+                message["content"] = (message["content"] or "") + text * step.get("times", 1)
+            case {"reasoning": text}:
+                message["reasoning_content"] = message.get("reasoning_content", "") + text
+            case {"call": fragment}:
+                _merge(calls.setdefault(fragment.get("index", 0), _fragment({})), fragment)
+            case {"finish": reason}:
+                pass
+            case {"usage": counts}:
+                answer["usage"] = _usage(counts)
+            case {"error": error}:
+                return {"error": error}
+            case {"chunk": payload}:
+                return dict(payload)
+    if calls:
+        message["tool_calls"] = [calls[index] for index in sorted(calls)]
+    return {**answer, "choices": [{"index": 0, "message": message, "finish_reason": reason}]}
+
+
+def error(
+    status: int, message: str, kind: str = "invalid_request_error", code: str | None = None
+) -> dict[str, Any]:
+    return {"error": {"message": message, "type": kind, "param": None, "code": code}}
+
+
+def models(names: Iterable[str]) -> dict[str, Any]:
+    listed = [{"id": name, "object": "model", "created": 1, "owned_by": "fake"} for name in names]
+    return {"object": "list", "data": listed}
+
+
+def _chunk(model: str, delta: Mapping[str, Any] | None, finish: str | None = None) -> dict[str, Any]:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    return {
+        "id": "chatcmpl-fake",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": model,
+        "choices": [choice],
+    }
+
+
+def _fragment(call: Mapping[str, Any]) -> dict[str, Any]:
+    function = {key: call[key] for key in ("name", "arguments") if key in call}
+    outer = {key: call[key] for key in ("index", "id") if key in call}
+    return {**outer, **({"type": "function"} if "id" in call else {}), "function": function}
+
+
+def _merge(whole: dict[str, Any], fragment: Mapping[str, Any]) -> None:
+    whole["type"] = "function"
+    whole["id"] = fragment.get("id") or whole.get("id")
+    function = whole["function"]
+    function["name"] = fragment.get("name") or function.get("name")
+    function["arguments"] = function.get("arguments", "") + (fragment.get("arguments") or "")
+
+
+def _usage(counts: Mapping[str, Any]) -> dict[str, Any]:
+    total = counts["input"] + counts.get("cached", 0)
+    return {
+        "prompt_tokens": total,
+        "completion_tokens": counts["output"],
+        "total_tokens": total + counts["output"],
+        "prompt_tokens_details": {"cached_tokens": counts.get("cached", 0)},
+    }
+
+
+def _data(payload: Mapping[str, Any]) -> bytes:
+    return b"data: " + json.dumps(payload, separators=(",", ":")).encode() + b"\n\n"
