@@ -1,0 +1,177 @@
+"""The tables. Migrations make them; a test holds the two together.
+
+A table is bound to no database: a query is built here and run by the ``Database`` it is given to. Times are
+ISO 8601 in UTC with milliseconds, so text order is time order. ``revision`` comes from the one counter of the
+conversation and is raised in the same transaction as the change.
+"""
+
+from __future__ import annotations
+
+from peewee import BooleanField, FloatField, ForeignKeyField, IntegerField, Model, TextField
+
+from app.models.fields import CleanText, JsonText
+
+
+class Table(Model):
+    """A table of the store; its name is written out, because the name is a promise to old databases."""
+
+
+class Conversation(Table):
+    id = TextField(primary_key=True)
+    title = CleanText()
+    title_source = TextField()
+    """``auto`` until the user renames it, then ``user``."""
+    workspace = CleanText()
+    """The folder its tools work in."""
+    model = CleanText(null=True)
+    """``provider/model``; None follows the default."""
+    pinned = BooleanField()
+    archived = BooleanField()
+    deleted_at = TextField(null=True)
+    created = TextField()
+    updated = TextField()
+    """Time of its newest message."""
+    revision = IntegerField()
+
+    class Meta:
+        table_name = "conversations"
+
+
+class Turn(Table):
+    """One member holding the floor once."""
+
+    id = TextField(primary_key=True)
+    conversation = ForeignKeyField(Conversation, column_name="conversation", on_delete="CASCADE")
+    revision = IntegerField()
+    member = CleanText()
+    session = TextField()
+    trigger = CleanText()
+    """What began it: a message id, or a word such as ``continue``."""
+    state = TextField()
+    reason = CleanText(null=True)
+    error = JsonText(null=True)
+    model = CleanText(null=True)
+    started = TextField()
+    ended = TextField(null=True)
+
+    class Meta:
+        table_name = "turns"
+
+
+class Message(Table):
+    """One article of the chat: what user and page see. What a model sees is a session."""
+
+    id = TextField(primary_key=True)
+    conversation = ForeignKeyField(Conversation, column_name="conversation", on_delete="CASCADE")
+    position = IntegerField()
+    revision = IntegerField()
+    turn = TextField(null=True)
+    member = CleanText()
+    kind = TextField()
+    state = TextField()
+    text = CleanText()
+    data = JsonText()
+    created = TextField()
+    client_id = CleanText(null=True)
+    """Chosen by the page that sent it: the same one twice counts once."""
+
+    class Meta:
+        table_name = "messages"
+
+
+class Session(Table):
+    """A member's history, which itself is the file at ``path`` (relative to the data folder)."""
+
+    id = TextField(primary_key=True)
+    conversation = ForeignKeyField(Conversation, column_name="conversation", on_delete="CASCADE")
+    member = CleanText()
+    model = CleanText(null=True)
+    path = TextField()
+    size = IntegerField()
+    """Bytes."""
+    input_tokens = IntegerField()
+    output_tokens = IntegerField()
+
+    class Meta:
+        table_name = "sessions"
+
+
+class QueuedMessage(Table):
+    """A message of the user that waits for its turn."""
+
+    id = TextField(primary_key=True)
+    conversation = ForeignKeyField(Conversation, column_name="conversation", on_delete="CASCADE")
+    client_id = CleanText()
+    text = CleanText()
+    kind = TextField()
+    position = IntegerField()
+    created = TextField()
+
+    class Meta:
+        table_name = "queued_messages"
+
+
+class Usage(Table):
+    """One model call. It outlives its conversation: the sums of a month do not change by a delete."""
+
+    id = TextField(primary_key=True)
+    time = TextField()
+    conversation = TextField(null=True)
+    member = CleanText()
+    turn = TextField(null=True)
+    purpose = TextField()
+    provider = CleanText()
+    model = CleanText()
+    input_tokens = IntegerField()
+    output_tokens = IntegerField()
+    cache_read_tokens = IntegerField()
+    cache_write_tokens = IntegerField()
+    cost = FloatField(null=True)
+    """US dollars; None = unknown."""
+    estimated = BooleanField()
+    duration_ms = IntegerField()
+    first_token_ms = IntegerField(null=True)
+    outcome = TextField()
+
+    class Meta:
+        table_name = "usage"
+
+
+class ModelSource(Table):
+    """A source of models that the user added."""
+
+    name = TextField(primary_key=True)
+    kind = TextField()
+    base_url = CleanText(null=True)
+    models = JsonText()
+    context = IntegerField(null=True)
+    max_output = IntegerField(null=True)
+    price_in = FloatField(null=True)
+    price_out = FloatField(null=True)
+    """US dollars per million tokens."""
+    keys = JsonText()
+    """Names of secrets and environment variables, never a key."""
+    position = IntegerField()
+
+    class Meta:
+        table_name = "model_sources"
+
+
+class Setting(Table):
+    key = TextField(primary_key=True)
+    value = JsonText()
+
+    class Meta:
+        table_name = "settings"
+
+
+TABLES: tuple[type[Table], ...] = (
+    Conversation,
+    Turn,
+    Message,
+    Session,
+    QueuedMessage,
+    Usage,
+    ModelSource,
+    Setting,
+)
