@@ -1,0 +1,8 @@
+"""Settings of every unit test: properties that are quick, and the same on every run."""
+
+from __future__ import annotations
+
+from hypothesis import settings
+
+settings.register_profile("unit", deadline=None, max_examples=60, derandomize=True)
+settings.load_profile("unit")
