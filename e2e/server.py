@@ -1,0 +1,96 @@
+"""A live Plancia for a story: the real command in a process of its own, on a free port and a fresh data folder."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+ROOT = Path(__file__).parent.parent
+READY = "Plancia is ready: "
+
+
+class Server:
+    """Start, stop, kill and start again on the same data; ``login`` is the address with its token."""
+
+    def __init__(self, folder: Path) -> None:
+        self.data = folder / "data"
+        self.workspace = folder / "workspace"
+        self.errors = folder / "stderr.log"
+        self.login = ""
+        self._process: subprocess.Popen[bytes] | None = None
+        self.workspace.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def url(self) -> str:
+        parts = urlsplit(self.login)
+        return f"{parts.scheme}://{parts.netloc}"
+
+    def start(self, *options: str, environment: Mapping[str, str] | None = None) -> str:
+        """Serve; returns ``login``. Only ``environment`` reaches the server: no key of this machine does."""
+        command = [sys.executable, "-m", "app", "serve", "--port", "0", "--no-open", *options]
+        with self.errors.open("ab") as errors:
+            self._process = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env=self.environment | dict(environment or {}),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+            )
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline().decode().strip()
+        assert line.startswith(READY), (
+            f"Plancia did not start: {line}\n{self.errors.read_text(encoding='utf-8')}"
+        )
+        self.login = line.removeprefix(READY)
+        return self.login
+
+    def run(self, *arguments: str) -> str:
+        """Another command on the same data folder: ``run("provider", "list")``. Returns its stdout."""
+        done = subprocess.run(
+            [sys.executable, "-m", "app", *arguments],
+            cwd=ROOT,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr.decode()
+        return done.stdout.decode()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.data.parent),
+            "LANG": "C.UTF-8",
+            "PLANCIA_DATA_DIR": str(self.data),
+            "PLANCIA_WORKSPACE": str(self.workspace),
+        }
+
+    def stop(self) -> int:
+        """SIGTERM; returns the exit code."""
+        return self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """As a power cut: no goodbye."""
+        self._end(signal.SIGKILL)
+
+    def _end(self, how: signal.Signals) -> int:
+        if self._process is None:
+            return 0
+        process, self._process = self._process, None
+        process.send_signal(how)
+        try:
+            return process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+        finally:
+            assert process.stdout is not None
+            process.stdout.close()
