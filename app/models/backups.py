@@ -25,7 +25,7 @@ def back_up(database: Sqlite, folder: Path, label: str, now: datetime, keep: int
         os.close(os.open(partial, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600))
         _copy(database, partial)
         _sync(partial)
-        os.replace(partial, target)
+        partial.replace(target)
     except BaseException:
         partial.unlink(missing_ok=True)
         raise

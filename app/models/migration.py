@@ -58,7 +58,7 @@ def migrate(database: Sqlite, file: Path, backups: Path, clock: Clock, steps: Se
 
 
 def _run(step: Migration, database: Sqlite, file: Path, backups: Path, clock: Clock) -> None:
-    backup = _back_up(step, database, backups, clock) if database.version > 0 else None
+    backup = _back_up(step, database, file, backups, clock) if database.version > 0 else None
     try:
         with in_words(file, backups), _foreign_keys_off(database), database.atomic("IMMEDIATE"):
             step.up(database)
@@ -70,8 +70,8 @@ def _run(step: Migration, database: Sqlite, file: Path, backups: Path, clock: Cl
         raise MigrationFailed(file, step.name, str(error), backup) from error
 
 
-def _back_up(step: Migration, database: Sqlite, backups: Path, clock: Clock) -> Path:
-    with in_words(backups, backups), files_in_words(backups):
+def _back_up(step: Migration, database: Sqlite, file: Path, backups: Path, clock: Clock) -> Path:
+    with in_words(file, backups), files_in_words(backups):
         return back_up(database, backups, f"before-{step.number:04d}", clock.now())
 
 

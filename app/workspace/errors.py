@@ -1,0 +1,25 @@
+"""The workspace's errors, as a map. What the storage itself reports are ``app.models.errors``.
+
+WorkspaceError
+├── NotFound         What was asked for is not (or no longer) there.
+├── TurnLive         The member's session is busy with another turn.
+└── InvalidSource    A model source cannot be as it was described.
+"""
+
+from __future__ import annotations
+
+
+class WorkspaceError(Exception):
+    """What was asked of the workspace cannot be. The text is a sentence for the user; nothing was changed."""
+
+
+class NotFound(WorkspaceError):
+    """What was asked for is not (or no longer) there."""
+
+
+class TurnLive(WorkspaceError):
+    """The member's session is busy with another turn."""
+
+
+class InvalidSource(WorkspaceError):
+    """A model source cannot be as it was described."""

@@ -1,0 +1,139 @@
+"""The messages of a conversation: what the page shows, in the order in which it was said.
+
+Positions have no gaps, times only rise, and every change takes the next number of the conversation's revision
+counter in its own transaction: whoever knows a revision can ask for all that came after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.models.fields import clean, clean_text
+from app.models.tables import Conversation, Message, QueuedMessage
+from app.workspace.conversations import load_conversation, raise_revision
+from app.workspace.errors import NotFound
+from app.workspace.rows import ConversationRow, MessageKind, MessageRow, MessageState, columns
+from app.workspace.store import Store
+from app.workspace.titles import title_of
+
+
+def add_message(
+    store: Store,
+    conversation_id: str,
+    *,
+    kind: MessageKind,
+    member: str,
+    text: str = "",
+    state: MessageState = "done",
+    data: Mapping[str, Any] | None = None,
+    turn: str | None = None,
+    client_id: str | None = None,
+) -> MessageRow:
+    """Add at the end. The same ``client_id`` again changes nothing and returns the first row.
+
+    A message that waits in the queue under that ``client_id`` leaves it. Raises ``NotFound``.
+    """
+    with store.database.transaction():
+        if client_id is not None:
+            if first := find_sent(store, conversation_id, client_id):
+                return first
+            _leave_queue(store, conversation_id, client_id)
+        conversation = load_conversation(store, conversation_id)
+        row = MessageRow(
+            id=store.new_id("msg"),
+            conversation=conversation_id,
+            position=_last_position(store, conversation_id) + 1,
+            revision=conversation.revision + 1,
+            turn=turn,
+            member=clean_text(member),
+            kind=kind,
+            state=state,
+            text=clean_text(text),
+            data=clean(dict(data or {})),
+            created=store.after(conversation.updated),
+            client_id=client_id and clean_text(client_id),
+        )
+        store.database.run(Message.insert(columns(row)))
+        _note_in_conversation(store, conversation, row)
+    return row
+
+
+def update_message(
+    store: Store,
+    message_id: str,
+    *,
+    text: str | None = None,
+    state: MessageState | None = None,
+    data: Mapping[str, Any] | None = None,
+    turn: str | None = None,
+) -> MessageRow:
+    """Replace what is given and leave the rest; ``data`` is replaced as a whole. Raises ``NotFound``."""
+    given = {
+        "text": None if text is None else clean_text(text),
+        "state": state,
+        "data": None if data is None else clean(dict(data)),
+        "turn": turn,
+    }
+    with store.database.transaction():
+        row = load_message(store, message_id)
+        changed = {name: value for name, value in given.items() if value not in (None, getattr(row, name))}
+        if not changed:
+            return row
+        changed["revision"] = raise_revision(store, row.conversation)
+        store.database.run(Message.update(changed).where(Message.id == message_id))
+        return load_message(store, message_id)
+
+
+def find_message(store: Store, message_id: str) -> MessageRow | None:
+    return store.database.find(MessageRow, Message.select().where(Message.id == message_id))
+
+
+def load_message(store: Store, message_id: str) -> MessageRow:
+    """As ``find_message``. Raises ``NotFound``."""
+    row = find_message(store, message_id)
+    if row is None:
+        raise NotFound(f'There is no message "{message_id}". Its conversation may have been deleted.')
+    return row
+
+
+def find_sent(store: Store, conversation_id: str, client_id: str) -> MessageRow | None:
+    """The message that the page sent under this ``client_id``."""
+    same = (Message.conversation == conversation_id) & (Message.client_id == clean_text(client_id))
+    return store.database.find(MessageRow, Message.select().where(same))
+
+
+def list_messages(
+    store: Store, conversation_id: str, *, before_position: int | None = None, limit: int = 100
+) -> list[MessageRow]:
+    """The last ``limit`` messages, or those just before a position, oldest first."""
+    query = Message.select().where(Message.conversation == conversation_id)
+    if before_position is not None:
+        query = query.where(Message.position < before_position)
+    return store.database.rows(MessageRow, query.order_by(Message.position.desc()).limit(limit))[::-1]
+
+
+def changed_since(store: Store, conversation_id: str, revision: int) -> list[MessageRow]:
+    """Every message that is new or different after ``revision``, in the order of the conversation."""
+    newer = (Message.conversation == conversation_id) & (Message.revision > revision)
+    return store.database.rows(MessageRow, Message.select().where(newer).order_by(Message.position))
+
+
+def _last_position(store: Store, conversation_id: str) -> int:
+    query = Message.select(Message.position).where(Message.conversation == conversation_id)
+    last = store.database.values(query.order_by(Message.position.desc()).limit(1))
+    return int(last[0][0]) if last else 0
+
+
+def _leave_queue(store: Store, conversation_id: str, client_id: str) -> None:
+    same = (QueuedMessage.conversation == conversation_id) & (
+        QueuedMessage.client_id == clean_text(client_id)
+    )
+    store.database.run(QueuedMessage.delete().where(same))
+
+
+def _note_in_conversation(store: Store, conversation: ConversationRow, row: MessageRow) -> None:
+    changed = {"revision": row.revision, "updated": row.created}
+    if row.kind == "user" and conversation.title_source == "auto" and not conversation.title:
+        changed["title"] = title_of(row.text)
+    store.database.run(Conversation.update(changed).where(Conversation.id == row.conversation))

@@ -1,0 +1,130 @@
+"""Messages that wait: for the end of a turn (``queue``) or for its next boundary (``steer``).
+
+A row leaves the queue only in the transaction that makes it a message, or because the user removed it.
+"""
+
+from __future__ import annotations
+
+from app.models.fields import clean_text
+from app.models.tables import QueuedMessage
+from app.workspace.conversations import raise_revision
+from app.workspace.errors import NotFound
+from app.workspace.messages import add_message, find_sent
+from app.workspace.rows import MessageRow, QueuedRow, QueueKind, columns
+from app.workspace.store import Store
+
+
+def enqueue(
+    store: Store, conversation_id: str, *, text: str, client_id: str, kind: QueueKind = "queue"
+) -> QueuedRow | MessageRow:
+    """Add at the end. The same ``client_id`` again returns the first row, a message if it was sent already.
+
+    Raises ``NotFound``.
+    """
+    with store.database.transaction():
+        known = find_queued(store, conversation_id, client_id) or find_sent(store, conversation_id, client_id)
+        if known:
+            return known
+        raise_revision(store, conversation_id)
+        waiting = list_queued(store, conversation_id)
+        row = QueuedRow(
+            id=store.new_id("wait"),
+            conversation=conversation_id,
+            client_id=clean_text(client_id),
+            text=clean_text(text),
+            kind=kind,
+            position=waiting[-1].position + 1 if waiting else 1,
+            created=store.after(waiting[-1].created) if waiting else store.now(),
+        )
+        store.database.run(QueuedMessage.insert(columns(row)))
+    return row
+
+
+def list_queued(store: Store, conversation_id: str, kind: QueueKind | None = None) -> list[QueuedRow]:
+    """What waits, first in first; of one kind or of both."""
+    query = QueuedMessage.select().where(QueuedMessage.conversation == conversation_id)
+    if kind is not None:
+        query = query.where(QueuedMessage.kind == kind)
+    return store.database.rows(QueuedRow, query.order_by(QueuedMessage.position))
+
+
+def find_queued(store: Store, conversation_id: str, client_id: str) -> QueuedRow | None:
+    same = (QueuedMessage.conversation == conversation_id) & (
+        QueuedMessage.client_id == clean_text(client_id)
+    )
+    return store.database.find(QueuedRow, QueuedMessage.select().where(same))
+
+
+def dequeue_all(
+    store: Store, conversation_id: str, *, kind: QueueKind | None = None, turn: str | None = None
+) -> tuple[MessageRow, ...]:
+    """Make messages of the user out of all that waits, in order and all together; ``client_id`` stays."""
+    with store.database.transaction():
+        return tuple(_send(store, row, turn) for row in list_queued(store, conversation_id, kind))
+
+
+def edit_queued(
+    store: Store, queued_id: str, *, text: str | None = None, kind: QueueKind | None = None
+) -> QueuedRow:
+    """Change the text, or when it is sent. Raises ``NotFound`` when it has left the queue."""
+    with store.database.transaction():
+        row = _load(store, queued_id)
+        raise_revision(store, row.conversation)
+        changed = {"text": row.text if text is None else clean_text(text), "kind": kind or row.kind}
+        store.database.run(QueuedMessage.update(changed).where(QueuedMessage.id == queued_id))
+        return _load(store, queued_id)
+
+
+def delete_queued(store: Store, queued_id: str) -> QueuedRow:
+    """Take it out; returns what it was. Raises ``NotFound`` when it has left the queue."""
+    with store.database.transaction():
+        row = _load(store, queued_id)
+        _remove(store, row)
+    return row
+
+
+def move_queued(store: Store, queued_id: str, place: int) -> list[QueuedRow]:
+    """Put it at ``place`` (0 = first; beyond the end = last) and return the new order. Raises ``NotFound``."""
+    with store.database.transaction():
+        row = _load(store, queued_id)
+        raise_revision(store, row.conversation)
+        order = [other.id for other in list_queued(store, row.conversation) if other.id != queued_id]
+        order.insert(max(place, 0), queued_id)
+        for position, each in enumerate(order, start=1):
+            store.database.run(QueuedMessage.update(position=position).where(QueuedMessage.id == each))
+        return list_queued(store, row.conversation)
+
+
+def clear_queue(store: Store, conversation_id: str) -> list[QueuedRow]:
+    """Take all out, unsent; returns what waited."""
+    with store.database.transaction():
+        waiting = list_queued(store, conversation_id)
+        for row in waiting:
+            _remove(store, row)
+    return waiting
+
+
+def _send(store: Store, row: QueuedRow, turn: str | None) -> MessageRow:
+    """Adding a message under its ``client_id`` takes it out of the queue."""
+    return add_message(
+        store,
+        row.conversation,
+        kind="user",
+        member="user",
+        text=row.text,
+        data={"sent": "steer"} if row.kind == "steer" else {},
+        turn=turn,
+        client_id=row.client_id,
+    )
+
+
+def _load(store: Store, queued_id: str) -> QueuedRow:
+    row = store.database.find(QueuedRow, QueuedMessage.select().where(QueuedMessage.id == queued_id))
+    if row is None:
+        raise NotFound("That message does not wait any more: it was sent or removed.")
+    return row
+
+
+def _remove(store: Store, row: QueuedRow) -> None:
+    raise_revision(store, row.conversation)
+    store.database.run(QueuedMessage.delete().where(QueuedMessage.id == row.id))

@@ -1,0 +1,133 @@
+"""What the workspace hands out: one frozen value per row, its fields the columns of the table.
+
+Times are ISO 8601 in UTC with milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+TitleSource = Literal["auto", "user"]
+
+MessageKind = Literal[
+    "user", "assistant", "tool_call", "approval", "form", "dispatch", "notice", "error", "plan"
+]
+
+MessageState = Literal["streaming", "done", "interrupted", "failed"]
+
+TurnState = Literal["running", "completed", "failed", "aborted", "interrupted", "limit"]
+
+EndState = Literal["completed", "failed", "aborted", "interrupted", "limit"]
+
+QueueKind = Literal["queue", "steer"]
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationRow:
+    id: str
+    title: str
+    """Empty before the first message."""
+    title_source: TitleSource
+    workspace: str
+    model: str | None
+    pinned: bool
+    archived: bool
+    deleted_at: str | None
+    """Set while a delete can be undone."""
+    created: str
+    updated: str
+    """Time of the newest message."""
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRow:
+    id: str
+    conversation: str
+    position: int
+    """From 1, without gaps."""
+    revision: int
+    turn: str | None
+    member: str
+    kind: MessageKind
+    state: MessageState
+    text: str
+    data: Mapping[str, Any]
+    """What its kind needs beside the text."""
+    created: str
+    client_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRow:
+    id: str
+    conversation: str
+    revision: int
+    member: str
+    session: str
+    trigger: str
+    state: TurnState
+    reason: str | None
+    error: Mapping[str, Any] | None
+    model: str | None
+    started: str
+    ended: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    id: str
+    conversation: str
+    member: str
+    model: str | None
+    path: str
+    """Relative to the data folder."""
+    size: int
+    input_tokens: int
+    output_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedRow:
+    id: str
+    conversation: str
+    client_id: str
+    text: str
+    kind: QueueKind
+    position: int
+    """Rising, gaps allowed."""
+    created: str
+
+
+@dataclass(frozen=True, slots=True)
+class UsageRow:
+    """One model call. Token counts are disjoint."""
+
+    id: str
+    time: str
+    conversation: str | None
+    member: str
+    turn: str | None
+    purpose: str
+    provider: str
+    model: str
+    input_tokens: int
+    output_tokens: int
+    cache_read_tokens: int
+    cache_write_tokens: int
+    cost: float | None
+    """US dollars; None = unknown."""
+    estimated: bool
+    duration_ms: int
+    first_token_ms: int | None
+    outcome: str
+
+
+def columns(row: DataclassInstance) -> dict[str, Any]:
+    """A row by column, to be written as it stands."""
+    return {field.name: getattr(row, field.name) for field in fields(row)}

@@ -1,0 +1,55 @@
+"""Sessions by name: which file holds a member's history in a conversation, and how big it has grown."""
+
+from __future__ import annotations
+
+from app.models.tables import Session
+from app.workspace.conversations import load_conversation
+from app.workspace.errors import NotFound
+from app.workspace.rows import SessionRow, columns
+from app.workspace.store import Store
+
+
+def session_of(store: Store, conversation_id: str, member: str, *, model: str | None = None) -> SessionRow:
+    """The member's newest session, made where there is none. Raises ``NotFound``."""
+    with store.database.transaction():
+        load_conversation(store, conversation_id)
+        known = Session.select().where(Session.conversation == conversation_id, Session.member == member)
+        newest = store.database.find(SessionRow, known.order_by(Session.id.desc()))
+        return newest or _new_session(store, conversation_id, member, model)
+
+
+def find_session(store: Store, session_id: str) -> SessionRow | None:
+    return store.database.find(SessionRow, Session.select().where(Session.id == session_id))
+
+
+def list_sessions(store: Store, conversation_id: str) -> list[SessionRow]:
+    query = Session.select().where(Session.conversation == conversation_id)
+    return store.database.rows(SessionRow, query.order_by(Session.id))
+
+
+def note_session(
+    store: Store,
+    session_id: str,
+    *,
+    size: int,
+    input_tokens: int,
+    output_tokens: int,
+    model: str | None = None,
+) -> None:
+    """What a turn left behind: the file's size in bytes and the tokens the turn adds to the session's totals."""
+    grown = {
+        "size": size,
+        "input_tokens": Session.input_tokens + input_tokens,
+        "output_tokens": Session.output_tokens + output_tokens,
+    }
+    if model is not None:
+        grown["model"] = model
+    if not store.database.run(Session.update(grown).where(Session.id == session_id)):
+        raise NotFound(f'There is no session "{session_id}". Its conversation may have been deleted.')
+
+
+def _new_session(store: Store, conversation_id: str, member: str, model: str | None) -> SessionRow:
+    session_id = store.new_id("ses")
+    row = SessionRow(session_id, conversation_id, member, model, f"sessions/{session_id}.jsonl", 0, 0, 0)
+    store.database.run(Session.insert(columns(row)))
+    return row

@@ -1,0 +1,41 @@
+"""The user's settings: the catalogue's defaults, changed where the user changed them."""
+
+from __future__ import annotations
+
+from app.infra.settings import SETTINGS, Value, find_setting, fits, parse
+from app.infra.settings import Setting as Entry
+from app.models.tables import Setting
+from app.workspace.store import Store
+
+
+def get_setting(store: Store, key: str) -> Value:
+    """The value in force. Raises ``SettingError`` for an unknown key."""
+    entry = find_setting(key)
+    stored = store.database.values(Setting.select(Setting.value).where(Setting.key == key))
+    return _in_force(entry, stored[0][0] if stored else None)
+
+
+def set_setting(store: Store, key: str, text: str) -> Value:
+    """Change it to what ``text`` stands for and return that. Raises ``SettingError`` naming what is taken."""
+    value = parse(key, text)
+    with store.database.transaction():
+        store.database.run(Setting.delete().where(Setting.key == key))
+        store.database.run(Setting.insert(key=key, value=value))
+    return value
+
+
+def reset_setting(store: Store, key: str) -> Value:
+    """Back to the default, which is returned."""
+    default = find_setting(key).default
+    store.database.run(Setting.delete().where(Setting.key == key))
+    return default
+
+
+def all_settings(store: Store) -> dict[str, Value]:
+    """Every setting with the value in force, by key."""
+    stored = dict(store.database.values(Setting.select(Setting.key, Setting.value)))
+    return {key: _in_force(entry, stored.get(key)) for key, entry in SETTINGS.items()}
+
+
+def _in_force(entry: Entry, stored: object) -> Value:
+    return stored if fits(entry, stored) else entry.default

@@ -1,0 +1,156 @@
+"""Turns: who has been answering, since when, and how it ended. One session has one live turn at most.
+
+A turn that a crash cut off is still ``running`` at the next start; ``mark_interrupted`` closes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.models.fields import clean_text
+from app.models.tables import Message, Turn
+from app.workspace.conversations import raise_revision
+from app.workspace.errors import NotFound, TurnLive
+from app.workspace.messages import add_message, update_message
+from app.workspace.rows import EndState, MessageRow, TurnRow, columns
+from app.workspace.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnd:
+    """An ended turn and the messages that changed with it, in order."""
+
+    turn: TurnRow
+    messages: tuple[MessageRow, ...] = ()
+
+
+def start_turn(
+    store: Store,
+    conversation_id: str,
+    *,
+    member: str,
+    session: str,
+    trigger: str,
+    model: str | None = None,
+    messages: Sequence[str] = (),
+) -> TurnRow:
+    """Begin a turn on the member's session; ``messages`` are the ids of those it answers, they become part of it.
+
+    Raises ``TurnLive`` where the session is busy, ``NotFound``.
+    """
+    with store.database.transaction():
+        _refuse_second(store, session)
+        row = TurnRow(
+            id=store.new_id("turn"),
+            conversation=conversation_id,
+            revision=raise_revision(store, conversation_id),
+            member=clean_text(member),
+            session=session,
+            trigger=clean_text(trigger),
+            state="running",
+            reason=None,
+            error=None,
+            model=model,
+            started=_start_time(store, conversation_id),
+            ended=None,
+        )
+        store.database.run(Turn.insert(columns(row)))
+        for message_id in messages:
+            update_message(store, message_id, turn=row.id)
+    return row
+
+
+def end_turn(
+    store: Store,
+    turn_id: str,
+    *,
+    state: EndState,
+    reason: str | None = None,
+    error: Mapping[str, Any] | None = None,
+    model: str | None = None,
+) -> TurnEnd:
+    """Close a turn. Messages of it that still stream become ``interrupted``: nothing spins for ever.
+
+    A turn that has ended already stays as it ended. Raises ``NotFound``.
+    """
+    with store.database.transaction():
+        row = load_turn(store, turn_id)
+        if row.state != "running":
+            return TurnEnd(row)
+        stopped = _stop_streaming(store, turn_id)
+        ended = {
+            "state": state,
+            "reason": reason,
+            "error": error,
+            "model": model or row.model,
+            "ended": max(store.now(), row.started),
+            "revision": raise_revision(store, row.conversation),
+        }
+        store.database.run(Turn.update(ended).where(Turn.id == turn_id))
+        return TurnEnd(load_turn(store, turn_id), stopped)
+
+
+def mark_interrupted(store: Store, turn_id: str) -> TurnEnd:
+    """After a crash: close the turn, say so in its messages, and add one notice that offers to go on.
+
+    A second call changes nothing. Raises ``NotFound``.
+    """
+    with store.database.transaction():
+        if load_turn(store, turn_id).state != "running":
+            return TurnEnd(load_turn(store, turn_id))
+        end = end_turn(store, turn_id, state="interrupted", reason="crash")
+        notice = add_message(
+            store,
+            end.turn.conversation,
+            kind="notice",
+            member=end.turn.member,
+            data={"notice": "interrupted", "turn": turn_id},
+            turn=turn_id,
+        )
+        return TurnEnd(end.turn, (*end.messages, notice))
+
+
+def live_turns(store: Store, conversation_id: str | None = None) -> list[TurnRow]:
+    """Turns that have not ended, oldest first; at start those are the ones that a crash cut off."""
+    query = Turn.select().where(Turn.state == "running")
+    if conversation_id is not None:
+        query = query.where(Turn.conversation == conversation_id)
+    return store.database.rows(TurnRow, query.order_by(Turn.started, Turn.id))
+
+
+def find_turn(store: Store, turn_id: str) -> TurnRow | None:
+    return store.database.find(TurnRow, Turn.select().where(Turn.id == turn_id))
+
+
+def load_turn(store: Store, turn_id: str) -> TurnRow:
+    """As ``find_turn``. Raises ``NotFound``."""
+    row = find_turn(store, turn_id)
+    if row is None:
+        raise NotFound(f'There is no turn "{turn_id}". Its conversation may have been deleted.')
+    return row
+
+
+def find_last_turn(store: Store, conversation_id: str) -> TurnRow | None:
+    """The one that Continue and Retry speak of."""
+    query = Turn.select().where(Turn.conversation == conversation_id)
+    return store.database.find(TurnRow, query.order_by(Turn.started.desc()))
+
+
+def _refuse_second(store: Store, session: str) -> None:
+    busy = Turn.select().where(Turn.session == session, Turn.state == "running")
+    if live := store.database.find(TurnRow, busy):
+        raise TurnLive(f"{live.member} is still answering. Wait for the end of that turn, or stop it first.")
+
+
+def _start_time(store: Store, conversation_id: str) -> str:
+    """Later than every other turn of the conversation, whatever the clock says: it is their order."""
+    last = find_last_turn(store, conversation_id)
+    return store.after(last.started) if last else store.now()
+
+
+def _stop_streaming(store: Store, turn_id: str) -> tuple[MessageRow, ...]:
+    streaming = Message.select(Message.id).where(Message.turn == turn_id, Message.state == "streaming")
+    ids = store.database.values(streaming.order_by(Message.position))
+    return tuple(update_message(store, message_id, state="interrupted") for (message_id,) in ids)
