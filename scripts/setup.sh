@@ -69,10 +69,10 @@ make_environment() {
 
 install() {
     if command -v uv >/dev/null; then
-        uv pip install --quiet --compile-bytecode --require-hashes --python "$python" "$@" -r "$lock"
+        uv pip install --quiet --require-hashes --python "$python" "$@" -r "$lock"
     else
         "$python" -m pip --version >/dev/null 2>&1 || "$python" -m ensurepip >/dev/null  # an environment made by uv has none
-        "$python" -m pip install --quiet --disable-pip-version-check --require-hashes "$@" -r "$lock"
+        "$python" -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes "$@" -r "$lock"
     fi
 }
 
@@ -80,7 +80,10 @@ link() {  # the command `plancia` of this environment runs this checkout, from a
     pwd >"$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/plancia.pth"
     printf '#!/bin/sh\nexec "%s" -P -m app "$@"\n' "$PWD/$python" >"$folder/bin/plancia"
     chmod +x "$folder/bin/plancia"
-    "$python" -m compileall -q app
+}
+
+compile() {  # so that the first start is a quick one; litellm and what it brings wait for their first use (75 MB)
+    "$python" -m compileall -qq -j 0 -x '/(boto3|botocore|fsspec|huggingface_hub|litellm|openai)/' app "$folder/lib" || :
 }
 
 wanted="$(cksum <"$lock") $PWD"
@@ -91,4 +94,5 @@ fits "$python" || make_environment
 echo "Installing $lock into $folder (only when it changed) …" >&2
 install "$@" || fail "installing $lock did not work; the lines above say why. Is the network there? Then run make again."
 link
+compile
 printf '%s\n' "$wanted" >"$stamp"
