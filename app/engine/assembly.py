@@ -1,0 +1,204 @@
+"""Tool calls put together from the fragments of a stream, by index and by id, whatever the server left out.
+
+Servers differ: parallel calls that all say index 0, no index, no id, a new id with every fragment, a name that
+comes late, in two pieces or again and again. ``CallAssembler`` decides for each fragment which call it belongs
+to; ``read_arguments`` says what the assembled text is worth. Nothing doubtful is ever made runnable.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Container
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.engine.messages import CallProblem, ToolCall
+from app.engine.provider import CallFragment, StopReason
+from app.engine.surrogates import scrub, scrub_value
+from app.infra.ids import NewId, new_id
+
+MAX_ARGUMENTS = 4_000_000
+"""Characters of arguments that one call may have; what comes after them is not kept and the call is not run."""
+
+_CUT_NUMBER = re.compile(r"-|\.?\d*(\.|[eE][+-]?)")
+
+
+class CallAssembler:
+    """The calls of one answer while they arrive."""
+
+    def __init__(self, new_id: NewId = new_id, taken: Container[str] = ()) -> None:
+        """``taken`` are ids that no new call may have, whatever the server says."""
+        self._new_id = new_id
+        self._taken = taken
+        self._calls: list[_OpenCall] = []
+
+    def add(self, fragment: CallFragment) -> str | None:
+        """Add a fragment; the id of the call it belongs to, None while the server has not named one."""
+        call = self._find(fragment)
+        if call is None or not call.continues_with(fragment):
+            call = self._open(fragment)
+        call.take(fragment)
+        if call.id is None and fragment.id and not self._is_taken(fragment.id):
+            call.id = fragment.id
+        return call.id
+
+    def finish(self, stop: StopReason | None) -> tuple[ToolCall, ...]:
+        """All calls in declared order; one that cannot be run has a ``problem`` and its text in ``raw``.
+
+        ``stop`` is why the model stopped: without a reason, or at the output limit, a call that has no
+        arguments yet is incomplete and not a call without arguments.
+        """
+        whole = stop not in (None, "output_limit")
+        return tuple(self._finished(call, whole) for call in sorted(self._calls, key=lambda call: call.index))
+
+    def _find(self, fragment: CallFragment) -> _OpenCall | None:
+        """The call a fragment may continue: the newest one of its id within its index, else of its index."""
+        candidates = [call for call in reversed(self._calls) if fragment.index in (None, call.index)]
+        owners = [call for call in candidates if fragment.id and fragment.id in call.ids]
+        return next(iter(owners or candidates), None)
+
+    def _open(self, fragment: CallFragment) -> _OpenCall:
+        last = self._calls[-1].index if self._calls else 0
+        call = _OpenCall(last if fragment.index is None else fragment.index)
+        self._calls.append(call)
+        return call
+
+    def _finished(self, call: _OpenCall, whole: bool) -> ToolCall:
+        call.id = call.id or self._new_id("call")
+        name, raw = scrub(call.name).strip(), scrub("".join(call.pieces))
+        arguments, problem = read_arguments(raw, blank_is_empty=whole)
+        if call.overlong:
+            problem = "incomplete"
+        if not name:
+            problem = "no_name"
+        if problem is not None:
+            return ToolCall(call.id, name, {}, problem, raw)
+        return ToolCall(call.id, name, arguments)
+
+    def _is_taken(self, id: str) -> bool:
+        return id in self._taken or any(call.id == id for call in self._calls)
+
+
+@dataclass(slots=True)
+class _OpenCall:
+    index: int
+    id: str | None = None
+    ids: set[str] = field(default_factory=set)
+    name: str = ""
+    pieces: list[str] = field(default_factory=list)
+    size: int = 0
+
+    @property
+    def overlong(self) -> bool:
+        return self.size > MAX_ARGUMENTS
+
+    def continues_with(self, fragment: CallFragment) -> bool:
+        """Whether the fragment is more of this call and not the beginning of the next one at the same index."""
+        if fragment.id and fragment.id in self.ids:
+            return True
+        new_id = bool(fragment.id) and bool(self.ids)
+        if not new_id and not fragment.name:
+            return True
+        more = (fragment.arguments or "").strip()
+        if self._arguments_open():
+            # Some servers make a new id, or send the name again, with every fragment.
+            again = not fragment.name or (not new_id and fragment.name == self.name)
+            return again or (more != "" and not more.startswith("{"))
+        if more and self._arguments:
+            return False
+        return not (new_id and fragment.name)
+
+    def take(self, fragment: CallFragment) -> None:
+        if fragment.id:
+            self.ids.add(fragment.id)
+        if fragment.name:
+            self.name = _joined(self.name, fragment.name)
+        if fragment.arguments:
+            self.size += len(fragment.arguments)
+            if not self.overlong:
+                self.pieces.append(fragment.arguments)
+
+    @property
+    def _arguments(self) -> str:
+        return "".join(self.pieces).strip()
+
+    def _arguments_open(self) -> bool:
+        """The arguments were begun and are not complete."""
+        text = self._arguments
+        if not text:
+            return False
+        return not text.endswith(("}", '"')) or read_arguments(text)[1] == "incomplete"
+
+
+def read_arguments(text: str, *, blank_is_empty: bool = True) -> tuple[dict[str, Any], CallProblem | None]:
+    """The arguments a call's text stands for, or why it stands for none.
+
+    Blank text is a call without arguments; an object wrapped once more into a JSON string is unwrapped. Numbers
+    are exact, a key that stands twice and values that are no JSON are refused, halves of characters are scrubbed.
+    """
+    if not text.strip():
+        return ({}, None) if blank_is_empty else ({}, "incomplete")
+    try:
+        value = _load(text)
+        if isinstance(value, str):
+            value = _load_or_none(value)
+    except _DuplicateKey:
+        return {}, "duplicate_key"
+    except json.JSONDecodeError as error:
+        return {}, "incomplete" if _is_cut(error) else "not_json"
+    except (ValueError, RecursionError):
+        return {}, "not_json"
+    if not isinstance(value, dict):
+        return {}, "not_object"
+    return scrub_value(value), None
+
+
+class _DuplicateKey(Exception):
+    pass
+
+
+def _load(text: str) -> Any:
+    return json.loads(
+        text, object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite, strict=False
+    )
+
+
+def _load_or_none(text: str) -> Any:
+    try:
+        return _load(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise _DuplicateKey
+    return found
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text} is out of range")
+    return number
+
+
+def _is_cut(error: json.JSONDecodeError) -> bool:
+    """Whether the text is the beginning of something valid."""
+    rest = error.doc[error.pos :].strip()
+    in_string = error.msg.startswith("Unterminated string")
+    in_escape = error.msg.startswith("Invalid \\u") and len(rest) < len("\\u0000")
+    in_word = any(word.startswith(rest) for word in ("true", "false", "null"))
+    return in_string or in_escape or in_word or _CUT_NUMBER.fullmatch(rest) is not None
+
+
+def _joined(name: str, piece: str) -> str:
+    """A name sent again is not doubled; one sent in pieces is put together."""
+    return piece if piece.startswith(name) else name if piece == name else name + piece
