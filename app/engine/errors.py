@@ -30,7 +30,9 @@ ProviderErrorKind = Literal[
     "empty",
 ]
 
-RETRYABLE: frozenset[ProviderErrorKind] = frozenset({"rate_limit", "timeout", "dropped", "server", "overloaded"})
+RETRYABLE: frozenset[ProviderErrorKind] = frozenset(
+    {"rate_limit", "timeout", "dropped", "server", "overloaded"}
+)
 
 
 class EngineError(Exception):
@@ -60,7 +62,7 @@ class ProviderError(EngineError):
         self.retry_after = retry_after
         """Seconds the server asked to wait, where it did."""
         self.detail = detail
-        """The provider's own words, shortened and free of secrets; for "Details" and the log's class, not for prompts."""
+        """The provider's own words, shortened and free of secrets, for "Details"."""
 
     @property
     def retryable(self) -> bool:

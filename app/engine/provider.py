@@ -5,7 +5,7 @@ A provider is one wire (``providers/`` has one file each); a ``ModelSource`` tur
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -102,7 +102,7 @@ class Provider(Protocol):
         """The name of the source, as in ``provider/model``."""
         ...
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[StreamBatch]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[StreamBatch, None]:
         """Stream one answer.
 
         Raises ``ProviderError`` before or in the middle of the stream. A stream that merely ends without a

@@ -29,10 +29,11 @@ def add_message(
     data: Mapping[str, Any] | None = None,
     turn: str | None = None,
     client_id: str | None = None,
+    id: str | None = None,
 ) -> MessageRow:
     """Add at the end. The same ``client_id`` again changes nothing and returns the first row.
 
-    A message that waits in the queue under that ``client_id`` leaves it. Raises ``NotFound``.
+    ``id`` is given where the same message has it elsewhere, in a session or in the queue. A message that waits in the queue under that ``client_id`` leaves it. Raises ``NotFound``.
     """
     with store.database.transaction():
         if client_id is not None:
@@ -41,7 +42,7 @@ def add_message(
             _leave_queue(store, conversation_id, client_id)
         conversation = load_conversation(store, conversation_id)
         row = MessageRow(
-            id=store.new_id("msg"),
+            id=id or store.new_id("msg"),
             conversation=conversation_id,
             position=_last_position(store, conversation_id) + 1,
             revision=conversation.revision + 1,
@@ -111,6 +112,19 @@ def list_messages(
     if before_position is not None:
         query = query.where(Message.position < before_position)
     return store.database.rows(MessageRow, query.order_by(Message.position.desc()).limit(limit))[::-1]
+
+
+def list_said(store: Store, conversation_id: str) -> list[MessageRow]:
+    """All messages of the user, oldest first."""
+    said = (Message.conversation == conversation_id) & (Message.kind == "user")
+    return store.database.rows(MessageRow, Message.select().where(said).order_by(Message.position))
+
+
+def list_of_turn(store: Store, turn_id: str) -> list[MessageRow]:
+    """All that belongs to a turn, in order."""
+    return store.database.rows(
+        MessageRow, Message.select().where(Message.turn == turn_id).order_by(Message.position)
+    )
 
 
 def changed_since(store: Store, conversation_id: str, revision: int) -> list[MessageRow]:

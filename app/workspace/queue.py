@@ -1,9 +1,11 @@
-"""Messages that wait: for the end of a turn (``queue``) or for its next boundary (``steer``).
+"""Messages that wait: for the end of a turn (``queue``), for its next boundary (``steer``) or for the user (``held``).
 
 A row leaves the queue only in the transaction that makes it a message, or because the user removed it.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from app.models.fields import clean_text
 from app.models.tables import QueuedMessage
@@ -55,12 +57,25 @@ def find_queued(store: Store, conversation_id: str, client_id: str) -> QueuedRow
     return store.database.find(QueuedRow, QueuedMessage.select().where(same))
 
 
-def dequeue_all(
-    store: Store, conversation_id: str, *, kind: QueueKind | None = None, turn: str | None = None
+def send_queued(
+    store: Store, queued_ids: Sequence[str], *, turn: str | None = None
 ) -> tuple[MessageRow, ...]:
-    """Make messages of the user out of all that waits, in order and all together; ``client_id`` stays."""
+    """Make messages of the user out of these, in the order of the queue and all together.
+
+    A message keeps the id and the ``client_id`` under which it waited. What has left the queue is passed over.
+    """
     with store.database.transaction():
-        return tuple(_send(store, row, turn) for row in list_queued(store, conversation_id, kind))
+        wanted = QueuedMessage.select().where(QueuedMessage.id.in_(list(queued_ids)))
+        waiting = store.database.rows(QueuedRow, wanted.order_by(QueuedMessage.position))
+        return tuple(_send(store, row, turn) for row in waiting)
+
+
+def hold_all(store: Store, conversation_id: str) -> None:
+    """Nothing of what waits is sent by itself any more; every word stays."""
+    with store.database.transaction():
+        waiting = QueuedMessage.conversation == conversation_id
+        if store.database.run(QueuedMessage.update(kind="held").where(waiting)):
+            raise_revision(store, conversation_id)
 
 
 def edit_queued(
@@ -95,15 +110,6 @@ def move_queued(store: Store, queued_id: str, place: int) -> list[QueuedRow]:
         return list_queued(store, row.conversation)
 
 
-def clear_queue(store: Store, conversation_id: str) -> list[QueuedRow]:
-    """Take all out, unsent; returns what waited."""
-    with store.database.transaction():
-        waiting = list_queued(store, conversation_id)
-        for row in waiting:
-            _remove(store, row)
-    return waiting
-
-
 def _send(store: Store, row: QueuedRow, turn: str | None) -> MessageRow:
     """Adding a message under its ``client_id`` takes it out of the queue."""
     return add_message(
@@ -115,6 +121,7 @@ def _send(store: Store, row: QueuedRow, turn: str | None) -> MessageRow:
         data={"sent": "steer"} if row.kind == "steer" else {},
         turn=turn,
         client_id=row.client_id,
+        id=row.id,
     )
 
 

@@ -24,7 +24,8 @@ TurnState = Literal["running", "completed", "failed", "aborted", "interrupted", 
 
 EndState = Literal["completed", "failed", "aborted", "interrupted", "limit"]
 
-QueueKind = Literal["queue", "steer"]
+QueueKind = Literal["queue", "steer", "held"]
+"""For the end of the turn, for its next boundary, or only when the user says so: the run it waited for was stopped."""
 
 
 @dataclass(frozen=True, slots=True)

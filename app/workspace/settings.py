@@ -38,4 +38,4 @@ def all_settings(store: Store) -> dict[str, Value]:
 
 
 def _in_force(entry: Entry, stored: object) -> Value:
-    return stored if fits(entry, stored) else entry.default
+    return stored if fits(stored, entry) else entry.default

@@ -1,0 +1,203 @@
+"""The calls of one step: prepare, execute, finish in declared order.
+
+Adjacent read-only calls run side by side; every other call is a barrier. What a tool does wrong is a
+result for the model, never the end of the turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from app.engine.abort import Abort
+from app.engine.arguments import explain_problem, refuse_arguments
+from app.engine.errors import Aborted
+from app.engine.events import Event, ToolEnd, ToolProgress, ToolStart
+from app.engine.messages import Message, ToolCall
+from app.engine.pairing import Outcome, open_calls, results_in_order
+from app.engine.session import Session
+from app.engine.tools import Tool, ToolContext, ToolMap, ToolOutput
+from app.infra.clock import Clock, iso
+from app.infra.crew import Crew
+from app.infra.ids import NewId
+
+log = logging.getLogger(__name__)
+
+SIDE_BY_SIDE = 8
+"""How many read-only calls run at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A call and what it came to."""
+
+    call: ToolCall
+    output: ToolOutput
+    duration_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A call that may run, or the output that refuses it."""
+
+    call: ToolCall
+    tool: Tool | None
+    refusal: ToolOutput | None = None
+
+    @property
+    def read_only(self) -> bool:
+        return self.tool is None or self.tool.read_only
+
+
+class StepCalls:
+    """Runs the calls of one step and stores their results, batch by batch, in declared order."""
+
+    def __init__(
+        self,
+        calls: Sequence[ToolCall],
+        tools: ToolMap,
+        session: Session,
+        abort: Abort,
+        clock: Clock,
+        new_id: NewId,
+    ) -> None:
+        self._prepared = [prepare(call, tools) for call in calls]
+        self._session = session
+        self._abort = abort
+        self._clock = clock
+        self._new_id = new_id
+        self._running: set[str] = set()
+        self._ended: list[Finished] = []
+        self.failures: list[ToolOutput] = []
+
+    async def run(self) -> AsyncGenerator[Event, None]:
+        """Yield what happens. Raises ``Aborted``; then ``close`` has to follow."""
+        for batch in batches(self._prepared):
+            self._abort.check()
+            async with aclosing(self._run_batch(batch)) as events:
+                async for event in events:
+                    yield event
+            await self._store([prepared.call for prepared in batch])
+        await self._store_images()
+
+    async def close(self) -> None:
+        """Answer whatever is still open: with its result where there is one, as interrupted or unknown otherwise."""
+        await self._store(open_calls(self._session.messages))
+        await self._store_images()
+
+    async def _run_batch(self, batch: Sequence[Prepared]) -> AsyncGenerator[Event, None]:
+        happenings: asyncio.Queue[ToolProgress | Finished] = asyncio.Queue()
+        async with Crew() as crew:
+            for prepared in batch:
+                if not prepared.read_only:
+                    await self._session.mark_started(prepared.call.id)
+                self._running.add(prepared.call.id)
+                yield ToolStart(prepared.call.id, prepared.call.name, prepared.call.arguments)
+                crew.start(execute(prepared, happenings.put_nowait, self._clock))
+            waiting = len(batch)
+            while waiting:
+                async with self._abort.guard():
+                    happening = await happenings.get()
+                if isinstance(happening, Finished):
+                    waiting -= 1
+                    yield self._finish(happening)
+                else:
+                    yield happening
+
+    def _finish(self, done: Finished) -> ToolEnd:
+        output = done.output
+        self._running.discard(done.call.id)
+        self._ended.append(done)
+        if output.error is not None:
+            self.failures.append(output)
+        return ToolEnd(
+            done.call.id,
+            done.call.name,
+            output.text,
+            output.error is not None,
+            output.error,
+            done.duration_ms,
+        )
+
+    async def _store(self, calls: Sequence[ToolCall]) -> None:
+        outcomes = [Outcome(done.call.id, done.output.text, done.output.error) for done in self._ended]
+        results = results_in_order(
+            calls,
+            outcomes,
+            new_id=self._new_id,
+            time=iso(self._clock.now()),
+            running=self._running,
+            mutating=self._is_mutating,
+        )
+        if results:
+            await self._session.append(*results)
+
+    async def _store_images(self) -> None:
+        """Pictures follow the last result of the step, in one message of the user."""
+        by_call = {done.call.id: done.output.images for done in self._ended}
+        images = [image for prepared in self._prepared for image in by_call.get(prepared.call.id, ())]
+        if images:
+            now = iso(self._clock.now())
+            await self._session.append(Message("user", tuple(images), self._new_id("msg"), now))
+
+    def _is_mutating(self, name: str) -> bool:
+        return any(not prepared.read_only for prepared in self._prepared if prepared.call.name == name)
+
+
+def prepare(call: ToolCall, tools: ToolMap) -> Prepared:
+    """Find the tool and check the arguments; a call that cannot run is answered with the next valid step."""
+    if call.problem is not None:
+        return Prepared(call, None, explain_problem(call))
+    tool = tools.get(call.name)
+    if tool is None:
+        names = ", ".join(tools) or "none"
+        return Prepared(
+            call,
+            None,
+            ToolOutput.failed("E_UNKNOWN_TOOL", f"There is no tool {call.name!r}. Available: {names}."),
+        )
+    return Prepared(call, tool, refuse_arguments(tool, call.arguments))
+
+
+def batches(prepared: Sequence[Prepared]) -> Iterator[list[Prepared]]:
+    """Runs of adjacent read-only calls, at most ``SIDE_BY_SIDE`` long; every other call alone."""
+    batch: list[Prepared] = []
+    for item in prepared:
+        if batch and (not item.read_only or not batch[0].read_only or len(batch) == SIDE_BY_SIDE):
+            yield batch
+            batch = []
+        batch.append(item)
+    if batch:
+        yield batch
+
+
+async def execute(
+    prepared: Prepared, happened: Callable[[ToolProgress | Finished], None], clock: Clock
+) -> None:
+    """Run one call and report how it ended; only cancellation leaves it unreported."""
+    call = prepared.call
+    began = clock.monotonic()
+
+    def progress(text: str | None = None, done: int | None = None, total: int | None = None) -> None:
+        happened(ToolProgress(call.id, text, done, total))
+
+    output = prepared.refusal
+    if output is None:
+        assert prepared.tool is not None
+        output = await _executed(prepared.tool, call, ToolContext(call.id, progress))
+    happened(Finished(call, output, round((clock.monotonic() - began) * 1000)))
+
+
+async def _executed(tool: Tool, call: ToolCall, context: ToolContext) -> ToolOutput:
+    try:
+        return await tool.execute(call.arguments, context)
+    except Aborted:
+        raise
+    except Exception as defect:  # noqa: BLE001 - a defect of one tool must not end the turn
+        log.error("tool %s failed with %s", tool.name, type(defect).__name__)
+        return ToolOutput.failed(
+            "E_TOOL_CRASHED", f"{tool.name} failed unexpectedly ({type(defect).__name__}). Try another way."
+        )

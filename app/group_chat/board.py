@@ -1,0 +1,91 @@
+"""The chat of one conversation as something to write on: every row is stored first and announced after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.engine import events as engine
+from app.group_chat.events import RoomChange, RoomEvent, RowAdded, RowChanged
+from app.infra.feed import Feed
+from app.workspace import messages, usage
+from app.workspace.rows import MessageKind, MessageRow, MessageState
+from app.workspace.store import Store
+
+
+class Board:
+    """Writes rows of one conversation and publishes what changed on its feed."""
+
+    def __init__(self, store: Store, conversation: str, feed: Feed[RoomEvent]) -> None:
+        self.store = store
+        self.conversation = conversation
+        self.feed = feed
+
+    def monotonic(self) -> float:
+        return self.store.clock.monotonic()
+
+    def add(
+        self,
+        kind: MessageKind,
+        *,
+        member: str,
+        turn: str | None,
+        id: str | None = None,
+        text: str = "",
+        state: MessageState = "done",
+        data: Mapping[str, Any] | None = None,
+    ) -> MessageRow:
+        row = messages.add_message(
+            self.store,
+            self.conversation,
+            kind=kind,
+            member=member,
+            turn=turn,
+            id=id,
+            text=text,
+            state=state,
+            data=data,
+        )
+        self.announce(row, RowAdded())
+        return row
+
+    def change(
+        self,
+        row_id: str,
+        *,
+        text: str | None = None,
+        state: MessageState | None = None,
+        data: Mapping[str, Any] | None = None,
+    ) -> MessageRow:
+        """Replace what is given; ``data`` as a whole."""
+        row = self.save(row_id, text=text, state=state, data=data)
+        self.announce(row, RowChanged())
+        return row
+
+    def save(
+        self,
+        row_id: str,
+        *,
+        text: str | None = None,
+        state: MessageState | None = None,
+        data: Mapping[str, Any] | None = None,
+    ) -> MessageRow:
+        """``change`` without a word: for a text that is still growing, which its readers follow by its deltas."""
+        return messages.update_message(self.store, row_id, text=text, state=state, data=data)
+
+    def announce(self, row: MessageRow, change: RoomChange) -> None:
+        self.publish(change, member=row.member, turn=row.turn, message_id=row.id)
+
+    def publish(
+        self,
+        event: engine.Event | RoomChange,
+        *,
+        member: str,
+        turn: str | None = None,
+        message_id: str | None = None,
+    ) -> None:
+        self.feed.publish(RoomEvent(self.conversation, member, turn, self.store.now(), event, message_id))
+
+    def count(self, call: engine.Usage, *, member: str, turn: str) -> None:
+        """One line in the ledger for one model call."""
+        usage.record(self.store, call, conversation=self.conversation, member=member, turn=turn)

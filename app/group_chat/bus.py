@@ -1,0 +1,63 @@
+"""All rooms of this process: the one way in for pages and commands, and the recovery at start."""
+
+from __future__ import annotations
+
+from collections import deque
+from weakref import WeakValueDictionary
+
+from app.group_chat.events import DeskEvent, RoomEvent
+from app.group_chat.members import Members
+from app.group_chat.recovery import recover_turn
+from app.group_chat.room import Room, StartTask
+from app.infra.feed import Feed
+from app.workspace import conversations, turns
+from app.workspace.store import Store
+
+ROOM_EVENTS_KEPT = 4096
+"""Events of a room that a follower may lag behind before it has to load the chat anew."""
+
+ROOMS_KEPT = 32
+"""Rooms that stay in memory after their last use."""
+
+
+class Bus:
+    """Rooms by conversation, and ``desk``: a feed of the conversations that look different in a list."""
+
+    def __init__(self, store: Store, members: Members, start_task: StartTask) -> None:
+        self._store = store
+        self._members = members
+        self._start_task = start_task
+        self._rooms: WeakValueDictionary[str, Room] = WeakValueDictionary()
+        self._recent: deque[Room] = deque(maxlen=ROOMS_KEPT)
+        self.desk: Feed[DeskEvent] = Feed(store.new_id("desk"), 256)
+
+    def room(self, conversation: str) -> Room:
+        """The room of a conversation. Raises ``NotFound``."""
+        room = self._rooms.get(conversation)
+        if room is None:
+            conversations.load_conversation(self._store, conversation)
+            feed: Feed[RoomEvent] = Feed(self._store.new_id("room"), ROOM_EVENTS_KEPT)
+            room = Room(self._store, conversation, feed, self._members, self._start_task, self.changed)
+            self._rooms[conversation] = room
+        if not self._recent or self._recent[-1] is not room:
+            self._recent.append(room)
+        return room
+
+    def changed(self, conversation: str) -> None:
+        """A conversation looks different in the list."""
+        self.desk.publish(DeskEvent(conversation))
+
+    def live_rooms(self) -> list[Room]:
+        return [room for room in self._rooms.values() if room.floor.is_live]
+
+    async def recover(self) -> int:
+        """After a start: close the turns that a crash cut off. Returns how many there were."""
+        cut = turns.live_turns(self._store)
+        for turn in cut:
+            await recover_turn(self._store, self._members, turn)
+        return len(cut)
+
+    async def stop_all(self) -> None:
+        """Before the process ends: every run comes to its end, and what is not quiet in time is cancelled."""
+        for room in self.live_rooms():
+            await room.stop()

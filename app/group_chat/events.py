@@ -1,0 +1,82 @@
+"""What happens in a room, in the order in which it happens: the one value that pages and ``run --json`` follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from app.engine import events as engine
+
+FloorState = Literal["idle", "thinking", "writing", "tool", "waiting", "stopping"]
+
+
+@dataclass(frozen=True, slots=True)
+class RowAdded:
+    """A new article stands at the end of the chat."""
+
+    type: ClassVar[str] = "row_added"
+
+
+@dataclass(frozen=True, slots=True)
+class RowChanged:
+    """An article that stands in the chat looks different now."""
+
+    type: ClassVar[str] = "row_changed"
+
+
+@dataclass(frozen=True, slots=True)
+class QueueChanged:
+    """The list of waiting messages is another one."""
+
+    type: ClassVar[str] = "queue_changed"
+
+
+@dataclass(frozen=True, slots=True)
+class FloorChanged:
+    """Who is at work, and at what."""
+
+    type: ClassVar[str] = "floor_changed"
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationChanged:
+    """Title, model or folder of the conversation."""
+
+    type: ClassVar[str] = "conversation_changed"
+
+
+RoomChange = RowAdded | RowChanged | QueueChanged | FloorChanged | ConversationChanged
+
+
+@dataclass(frozen=True, slots=True)
+class RoomEvent:
+    """One event with its place: ``message_id`` names the article it belongs to, where it belongs to one."""
+
+    conversation: str
+    member: str
+    turn: str | None
+    time: str
+    event: engine.Event | RoomChange
+    message_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """Who is at work in a room. ``since`` is ISO UTC; ``detail`` names the tool while one runs."""
+
+    state: FloorState = "idle"
+    member: str = "commander"
+    turn: str | None = None
+    since: str | None = None
+    detail: str | None = None
+
+    @property
+    def is_live(self) -> bool:
+        return self.state != "idle"
+
+
+@dataclass(frozen=True, slots=True)
+class DeskEvent:
+    """The list of conversations looks different: one was made, renamed, deleted, began or ended a turn."""
+
+    conversation: str

@@ -1,0 +1,200 @@
+"""From the events of one run to the articles of the chat.
+
+One contiguous piece of text is one article, each call is one, each trouble is one. The text that is still
+being written lives in memory; its row is saved when it ends and at most once a second before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, assert_never
+
+from app.engine import events as engine
+from app.group_chat.board import Board
+from app.workspace.rows import MessageKind, MessageState
+
+SAVE_EVERY = 1.0
+"""Seconds between two saves of a text that is still growing."""
+
+
+@dataclass(slots=True)
+class Growing:
+    """The article that the model is writing right now."""
+
+    row_id: str
+    saved_at: float
+    text: list[str] = field(default_factory=list)
+    reasoning: list[str] = field(default_factory=list)
+
+    def stored(self) -> dict[str, Any]:
+        thinking = "".join(self.reasoning)
+        return {"text": "".join(self.text), "data": {"reasoning": thinking} if thinking else {}}
+
+
+@dataclass(slots=True)
+class _OpenCall:
+    row_id: str
+    data: dict[str, Any]
+
+
+class Segments:
+    """Takes the events of one run, in order, and keeps the chat true to them."""
+
+    def __init__(self, board: Board, turn: str, member: str) -> None:
+        self._board = board
+        self._turn = turn
+        self._member = member
+        self._growing: Growing | None = None
+        self._written: Growing | None = None
+        self._calls: dict[str, _OpenCall] = {}
+        self._retry_row: str | None = None
+
+    def take(self, event: engine.Event) -> None:
+        """Draw one event. The rows are written before the event is published."""
+        row_id: str | None = None
+        match event:
+            case engine.TextDelta() | engine.ReasoningDelta():
+                row_id = self._grow(event)
+            case engine.ToolDelta():
+                row_id = self._call_row(event.call_id, event.name)
+            case engine.ToolStart():
+                row_id = self._call_started(event)
+            case engine.ToolProgress():
+                row_id = self._calls[event.call_id].row_id
+            case engine.ToolEnd():
+                row_id = self._call_ended(event)
+            case engine.Retry():
+                row_id = self._retrying(event)
+            case engine.Steer():
+                row_id = event.message_id
+            case engine.Usage():
+                self._board.count(event, turn=self._turn, member=self._member)
+            case engine.Compaction() | engine.Fallback() | engine.LoopWarning():
+                row_id = self._noticed(event)
+            case engine.Done():
+                self._closed(event)
+            case _:
+                assert_never(event)
+        self._board.publish(event, member=self._member, turn=self._turn, message_id=row_id)
+
+    @property
+    def growing(self) -> Growing | None:
+        """The article that is being written, with all of its text so far."""
+        return self._growing
+
+    def _grow(self, event: engine.TextDelta | engine.ReasoningDelta) -> str:
+        growing = self._growing
+        if growing is None or growing.row_id != event.message_id:
+            growing = self._open(event.message_id)
+        if isinstance(event, engine.TextDelta):
+            growing.text.append(event.text)
+        else:
+            growing.reasoning.append(event.text)
+        now = self._board.monotonic()
+        if now - growing.saved_at >= SAVE_EVERY:
+            growing.saved_at = now
+            self._board.save(growing.row_id, **growing.stored())
+        return growing.row_id
+
+    def _open(self, row_id: str) -> Growing:
+        """A new article, or the one of this answer again where the model writes on after naming a call."""
+        self._end_text("done")
+        self._end_retry()
+        if self._written is not None and self._written.row_id == row_id:
+            self._growing = self._written
+            self._board.change(row_id, state="streaming")
+        else:
+            self._growing = Growing(row_id, self._board.monotonic())
+            self._add("assistant", id=row_id, state="streaming")
+        return self._growing
+
+    def _end_text(self, state: MessageState) -> None:
+        growing, self._growing = self._growing, None
+        if growing is not None:
+            self._written = growing
+            self._board.change(growing.row_id, state=state, **growing.stored())
+
+    def _call_row(self, call_id: str, name: str) -> str:
+        call = self._calls.get(call_id)
+        if call is None:
+            self._end_text("done")
+            self._end_retry()
+            data = {"call_id": call_id, "name": name, "arguments": {}}
+            row_id = self._add("tool_call", state="streaming", data=data)
+            call = self._calls[call_id] = _OpenCall(row_id, data)
+        return call.row_id
+
+    def _call_started(self, event: engine.ToolStart) -> str:
+        row_id = self._call_row(event.call_id, event.name)
+        call = self._calls[event.call_id]
+        call.data |= {"name": event.name, "arguments": dict(event.arguments)}
+        self._board.change(row_id, data=call.data)
+        return row_id
+
+    def _call_ended(self, event: engine.ToolEnd) -> str:
+        call = self._calls.pop(event.call_id)
+        call.data |= {
+            "result": event.result,
+            "is_error": event.is_error,
+            "error_code": event.error_code,
+            "duration_ms": event.duration_ms,
+        }
+        self._board.change(call.row_id, state="failed" if event.is_error else "done", data=call.data)
+        return call.row_id
+
+    def _retrying(self, event: engine.Retry) -> str:
+        """One line for a row of retries, rewritten as the attempts go up."""
+        self._end_text("done")
+        data = {"notice": "retry", "attempt": event.attempt, "wait_ms": event.wait_ms, "reason": event.reason}
+        if self._retry_row is None:
+            self._retry_row = self._add("notice", text=event.reason, state="streaming", data=data)
+        else:
+            self._board.change(self._retry_row, text=event.reason, data=data)
+        return self._retry_row
+
+    def _end_retry(self) -> None:
+        row_id, self._retry_row = self._retry_row, None
+        if row_id is not None:
+            self._board.change(row_id, state="done")
+
+    def _noticed(self, event: engine.Compaction | engine.Fallback | engine.LoopWarning) -> str:
+        match event:
+            case engine.Compaction():
+                data = {"notice": "compaction", "before": event.tokens_before, "after": event.tokens_after}
+            case engine.Fallback():
+                data = {
+                    "notice": "fallback",
+                    "from": event.from_model,
+                    "to": event.to_model,
+                    "reason": event.reason,
+                }
+            case engine.LoopWarning():
+                data = {"notice": "loop_warning", "name": event.name, "count": event.count}
+        return self._add("notice", data=data)
+
+    def _closed(self, done: engine.Done) -> None:
+        """Leave nothing spinning, and say in the chat how the run ended where it did not simply end."""
+        self._end_retry()
+        self._end_text("done" if done.status in ("completed", "limit") else "interrupted")
+        for call in self._calls.values():
+            self._board.change(call.row_id, state="interrupted")
+        self._calls.clear()
+        match done.status:
+            case "completed":
+                return
+            case "failed":
+                error = done.error or engine.Failure("defect", "Something went wrong inside Plancia.")
+                self._add("error", text=error.message, state="failed", data={"kind": error.kind})
+            case "aborted":
+                self._add("notice", data={"notice": "stopped"})
+            case "interrupted" | "limit":
+                self._add("notice", data={"notice": done.status, "reason": done.reason}, text=_why(done))
+            case _:
+                assert_never(done.status)
+
+    def _add(self, kind: MessageKind, **row: Any) -> str:
+        return self._board.add(kind, member=self._member, turn=self._turn, **row).id
+
+
+def _why(done: engine.Done) -> str:
+    return done.error.message if done.error is not None else ""
