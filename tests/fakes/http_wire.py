@@ -125,12 +125,13 @@ class Connection(asyncio.Protocol):
         try:
             await self._handler(request, Reply(self))
         except ConnectionGone:
-            return
+            pass
         except Exception:  # noqa: BLE001 - a defect of the fake must end the connection, not leave it hanging
             traceback.print_exc()
-            return self.reset()
-        self._answering = None
-        self._begin()
+            self.reset()
+        else:
+            self._answering = None
+            self._begin()
 
 
 def _take_request(buffer: bytearray) -> Request | None:

@@ -94,10 +94,7 @@ class FakeLLM:
 
     def close(self) -> None:
         self._http.close()
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.close()
-        self._process.wait()
-        self._process.stdout.close()
+        self._process.communicate()
 
     def __enter__(self) -> Self:
         return self

@@ -32,6 +32,9 @@ from tests.fakes.llm_script import Answer, Step, fail, say
 
 Record = dict[str, Any]
 
+PATHS = {"chat": "/v1/chat/completions", "models": "/v1/models"}
+"""What a request wants, by the end of its path."""
+
 
 class FakeModelServer:
     """The state of one server: scripts, holds and everything that came in."""
@@ -111,24 +114,30 @@ class FakeModelServer:
             self._changed()
 
     async def _answer(self, request: Request, reply: Reply, record: Record) -> None:
+        answer = self._refusal(request, record) or self._next(record) or self._usual(record)
+        await self._play(reply, answer, record)
+
+    def _refusal(self, request: Request, record: Record) -> Answer | None:
         if self._keys is not None and record["key"] not in self._keys:
-            return _send_whole(reply, fail(401, "Incorrect API key provided.", code="invalid_api_key"))
-        if request.path.endswith("/v1/models") and request.method == "GET":
-            listed = openai_chat.models(self._models if self._models is not None else ["fake-model"])
-            return await self._play(reply, self._next(record) or {"body": listed}, record)
-        if not request.path.endswith(openai_chat.PATH):
-            return _send_whole(reply, fail(404, f"no such path: {request.path}", code="not_found"))
-        if request.method != "POST":
-            return _send_whole(reply, fail(405, "Method Not Allowed"))
-        if reason := strict.refusal(request.body):
-            record["refused"] = reason
-            return _send_whole(reply, fail(400, reason, type="invalid_request_error"))
+            return fail(401, "Incorrect API key provided.", code="invalid_api_key")
+        if record["wants"] is None:
+            return fail(404, f"no such path: {request.path}", code="not_found")
+        if request.method != ("GET" if record["wants"] == "models" else "POST"):
+            return fail(405, "Method Not Allowed")
+        if record["wants"] == "models":
+            return None
+        record["refused"] = strict.refusal(request.body)
+        if record["refused"]:
+            return fail(400, record["refused"], type="invalid_request_error")
         if self._models is not None and record["model"] not in self._models:
             message = f"The model `{record['model']}` does not exist or you do not have access to it."
-            return _send_whole(
-                reply, fail(404, message, type="invalid_request_error", code="model_not_found")
-            )
-        await self._play(reply, self._next(record) or self._default or _echo(record["body"]), record)
+            return fail(404, message, type="invalid_request_error", code="model_not_found")
+        return None
+
+    def _usual(self, record: Record) -> Answer:
+        if record["wants"] == "models":
+            return {"body": openai_chat.models(["fake-model"] if self._models is None else self._models)}
+        return self._default or _echo(record["body"])
 
     def _next(self, record: Record) -> Answer | None:
         for wanted, queue in self._queues:
@@ -145,9 +154,13 @@ class FakeModelServer:
         for step in answer.get("before", ()):
             await self._step(reply, step, record)
         if "body" in answer:
-            return _send_whole(reply, answer)
-        if not record["stream"]:
-            return await self._play_whole(reply, answer, record)
+            _send_whole(reply, answer)
+        elif record["stream"]:
+            await self._play_stream(reply, answer, record)
+        else:
+            await self._play_whole(reply, answer, record)
+
+    async def _play_stream(self, reply: Reply, answer: Answer, record: Record) -> None:
         reply.start(answer.get("status", 200), {**openai_chat.EVENT_STREAM, **answer.get("headers", {})})
         for step in answer["steps"]:
             await self._step(reply, step, record)
@@ -214,6 +227,7 @@ def _record(request: Request, number: int) -> Record:
         "method": request.method,
         "path": request.path,
         "headers": request.headers,
+        "wants": next((name for name, end in PATHS.items() if request.path.endswith(end)), None),
         "key": request.headers.get("authorization", "").removeprefix("Bearer ") or None,
         "model": fields.get("model"),
         "stream": bool(fields.get("stream")),

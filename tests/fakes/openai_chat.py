@@ -8,7 +8,6 @@ from typing import Any
 
 from tests.fakes.llm_script import Step
 
-PATH = "/v1/chat/completions"
 EVENT_STREAM = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
 
 
