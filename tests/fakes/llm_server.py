@@ -141,12 +141,8 @@ class FakeModelServer:
 
     def _next(self, record: Record) -> Answer | None:
         for wanted, queue in self._queues:
-            chat = record["path"].endswith(openai_chat.PATH)
-            if (
-                queue
-                and all(_matches(record, *pair) for pair in wanted.items())
-                and (chat or "path" in wanted)
-            ):
+            fits = record["wants"] == "chat" or "path" in wanted
+            if queue and fits and all(_matches(record, *pair) for pair in wanted.items()):
                 return queue.popleft()
         return None
 

@@ -61,15 +61,11 @@ def whole(steps: Iterable[Step], model: str) -> dict[str, Any]:
                 return {"error": error}
             case {"chunk": payload}:
                 return dict(payload)
+            case _:
+                pass
     if calls:
         message["tool_calls"] = [calls[index] for index in sorted(calls)]
     return {**answer, "choices": [{"index": 0, "message": message, "finish_reason": reason}]}
-
-
-def error(
-    status: int, message: str, kind: str = "invalid_request_error", code: str | None = None
-) -> dict[str, Any]:
-    return {"error": {"message": message, "type": kind, "param": None, "code": code}}
 
 
 def models(names: Iterable[str]) -> dict[str, Any]:

@@ -225,6 +225,8 @@ def _strings(value: Any) -> Iterator[str]:
             yield from value
             for one in value.values():
                 yield from _strings(one)
+        case _:
+            pass
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
