@@ -1,0 +1,128 @@
+"""From a source to the object that talks: which wire, which address, which key. Built on first use, then kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Literal, assert_never
+from urllib.parse import urlsplit
+
+from app.engine.provider import Provider
+from app.infra.clock import Clock
+from app.providers import refusals
+from app.providers.demo import Demo
+from app.providers.sources import SourceConfig
+
+if TYPE_CHECKING:
+    import httpx
+
+OLLAMA_URL = "http://127.0.0.1:11434"
+
+_KEPT = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """All that tells one provider object from another."""
+
+    id: str
+    dialect: Literal["openai", "litellm", "demo"]
+    base_url: str | None = None
+    key: str | None = field(default=None, repr=False)
+    prefix: str = ""
+    """litellm's name of the host, put before the model's name."""
+
+
+DEMO = Wire("demo", "demo")
+
+
+def wire_of(source: SourceConfig, key: str | None, litellm_hosts: Collection[str]) -> Wire:
+    """Raises ``ProviderError`` of kind local where the address is missing or not one."""
+    url = checked_url(source.name, source.base_url) if source.base_url else None
+    vendor = source.vendor
+    match source.kind:
+        case "ollama":
+            return Wire(source.name, "openai", _under_v1(url or OLLAMA_URL), key)
+        case "openai" | "gateway":
+            own = (
+                vendor.base_url
+                if vendor
+                else "https://api.openai.com/v1"
+                if source.kind == "openai"
+                else None
+            )
+            if url is None and own is None:
+                raise refusals.no_address(source.name)
+            return Wire(source.name, "openai", url or own, key)
+        case "anthropic":
+            return Wire(source.name, "litellm", url, key, "anthropic")
+        case "litellm":
+            host = vendor.litellm_name if vendor else source.name
+            return Wire(source.name, "litellm", url, key, host if vendor or host in litellm_hosts else "")
+    assert_never(source.kind)
+
+
+def checked_url(source: str, url: str) -> str:
+    """``url`` without a final slash. Raises ``ProviderError`` (local) for anything but http(s) with a host."""
+    address = url.strip()
+    if not _is_address(address):
+        raise refusals.bad_address(source, url)
+    return address.rstrip("/")
+
+
+class Wiring:
+    """Builds providers. The HTTP client and litellm are only touched when a source needs them."""
+
+    def __init__(
+        self,
+        *,
+        client: Callable[[], httpx.AsyncClient],
+        clock: Clock,
+        litellm_installed: Callable[[], bool] = lambda: find_spec("litellm") is not None,
+    ) -> None:
+        self._client = client
+        self._clock = clock
+        self._litellm_installed = litellm_installed
+        self._built: dict[Wire, Provider] = {}
+
+    def connect(self, wire: Wire) -> Provider:
+        """The same object for the same wire. Raises ``ProviderError`` where the extra is not installed."""
+        if wire not in self._built:
+            if len(self._built) >= _KEPT:
+                self._built.clear()
+            self._built[wire] = self._build(wire)
+        return self._built[wire]
+
+    def _build(self, wire: Wire) -> Provider:
+        match wire.dialect:
+            case "demo":
+                return Demo(self._clock)
+            case "openai":
+                from app.providers.openai_compatible import OpenAICompatible
+
+                return OpenAICompatible(wire.id, wire.base_url or "", wire.key, self._client())
+            case "litellm":
+                if not self._litellm_installed():
+                    raise refusals.extra_missing(wire.id)
+                from app.providers.litellm import LiteLLM
+
+                return LiteLLM(
+                    wire.id, prefix=wire.prefix, key=wire.key, base_url=wire.base_url, clock=self._clock
+                )
+        assert_never(wire.dialect)
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        named = bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
+    whole = not (parts.query or parts.fragment or re.search(r"\s", url))
+    return parts.scheme in ("http", "https") and named and whole
+
+
+def _under_v1(url: str) -> str:
+    return url if url.endswith("/v1") else f"{url}/v1"

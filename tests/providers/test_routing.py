@@ -1,0 +1,343 @@
+"""Model strings: who answers, under which name, with which key, within which limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from app.engine.errors import ProviderError
+from app.engine.provider import Provider, ResolvedModel
+from app.providers.catalogue import Catalogue
+from app.providers.demo import Demo
+from app.providers.routing import ModelChoice, Sources
+from app.providers.sources import SourceConfig
+from app.providers.vendors import VENDORS, find_vendor, vendor_of
+from app.providers.wires import Wire
+from tests.providers.demo_stage import StillClock
+
+MAP = """{
+  "gpt-6.1-sol": {"litellm_provider": "openai", "max_input_tokens": 922000, "max_output_tokens": 128000,
+    "input_cost_per_token": 2e-06, "output_cost_per_token": 1e-05, "supports_vision": true},
+  "claude-sonnet-5-5": {"litellm_provider": "anthropic", "max_input_tokens": 1000000,
+    "input_cost_per_token": 2e-06, "output_cost_per_token": 1e-05},
+  "nebula/star-1": {"litellm_provider": "nebula", "max_input_tokens": 5000}
+}"""
+
+
+class Plug(Demo):
+    """A provider that only remembers how it was wired."""
+
+    def __init__(self, wire: Wire) -> None:
+        super().__init__(StillClock())
+        self.id = wire.id  # type: ignore[misc]
+        self.wire = wire
+
+
+@pytest.fixture
+def catalogue(tmp_path: Path) -> Catalogue:
+    (tmp_path / "map.json").write_text(MAP)
+    return Catalogue(tmp_path / "map.json")
+
+
+class Desk:
+    """Sources over plain values."""
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        *configured: SourceConfig,
+        environment: Mapping[str, str] | None = None,
+        secrets: Mapping[str, str] | None = None,
+        default: str | None = None,
+    ) -> None:
+        self.configured: Sequence[SourceConfig] = configured
+        self.default = default
+        self.sources = Sources(
+            configured=lambda: self.configured,
+            default=lambda: self.default,
+            stored_key=(secrets or {}).get,
+            environment=environment or {},
+            connect=self._connect,
+            catalogue=catalogue,
+        )
+
+    def _connect(self, wire: Wire) -> Provider:
+        return Plug(wire)
+
+    def resolve(self, name: str | None) -> ResolvedModel:
+        return self.sources.resolve(name)
+
+    def wire(self, name: str | None) -> Wire:
+        provider = self.resolve(name).provider
+        assert isinstance(provider, Plug)
+        return provider.wire
+
+    def refusal(self, name: str | None) -> ProviderError:
+        with pytest.raises(ProviderError) as refused:
+            self.resolve(name)
+        return refused.value
+
+
+LAB = SourceConfig("lab", "openai", "http://127.0.0.1:9/v1", ("fast", "meta/llama-3"), keys=("lab-key",))
+
+
+def test_a_configured_source_answers_with_its_address_and_its_stored_key(catalogue: Catalogue) -> None:
+    desk = Desk(catalogue, LAB, secrets={"lab-key": "s3"})
+    assert desk.wire("lab/fast") == Wire("lab", "openai", "http://127.0.0.1:9/v1", "s3")
+    assert desk.resolve("lab/fast").label == "lab/fast"
+    assert desk.resolve("lab/fast").endpoint == "http://127.0.0.1:9/v1"
+
+
+def test_a_models_name_may_hold_slashes(catalogue: Catalogue) -> None:
+    desk = Desk(catalogue, LAB, secrets={"lab-key": "s3"})
+    assert desk.resolve("lab/meta/llama-3").model == "meta/llama-3"
+    assert desk.resolve("meta/llama-3").label == "lab/meta/llama-3"
+
+
+def test_a_key_may_stand_in_a_variable_instead(catalogue: Catalogue) -> None:
+    assert Desk(catalogue, LAB, environment={"lab-key": "from-env"}).wire("lab/fast").key == "from-env"
+
+
+def test_a_stored_key_wins_over_a_variable_of_the_same_name(catalogue: Catalogue) -> None:
+    desk = Desk(catalogue, LAB, environment={"lab-key": "env"}, secrets={"lab-key": "stored"})
+    assert desk.wire("lab/fast").key == "stored"
+
+
+def test_a_key_never_shows_in_a_wires_description() -> None:
+    assert "s3cret" not in repr(Wire("lab", "openai", "http://x", "s3cret"))
+
+
+def test_a_bare_name_finds_the_first_source_that_lists_it(catalogue: Catalogue) -> None:
+    other = SourceConfig("other", "ollama", models=("fast",))
+    assert Desk(catalogue, other, LAB, secrets={"lab-key": "k"}).resolve("fast").label == "other/fast"
+
+
+@pytest.mark.parametrize(
+    ("bare", "vendor"),
+    [
+        ("gpt-6.1-sol", "openai"),
+        ("o3", "openai"),
+        ("o4-mini", "openai"),
+        ("claude-sonnet-5-5", "anthropic"),
+        ("Gemini-Flash-Latest", "gemini"),
+        ("deepseek-flash", "deepseek"),
+        ("codestral-latest", "mistral"),
+        ("grok-4.7", "xai"),
+        ("qwen3.7-plus", "dashscope"),
+        ("command-a-03-2025", "cohere"),
+        ("kimi-k3", "moonshot"),
+    ],
+)
+def test_a_bare_name_is_known_by_how_it_begins(catalogue: Catalogue, bare: str, vendor: str) -> None:
+    found = find_vendor(vendor)
+    assert found is not None
+    resolved = Desk(catalogue, environment={found.keys[0]: "k"}).resolve(bare)
+    assert (resolved.provider.id, resolved.model) == (vendor, bare)
+
+
+@pytest.mark.parametrize(
+    "bare", ["gpt4all", "o365", "claudette", "grokking", "qwenta", "kimiko", "llama-3", "o3x"]
+)
+def test_look_alikes_belong_to_no_host(bare: str) -> None:
+    assert vendor_of(bare) is None
+
+
+@pytest.mark.parametrize("vendor", VENDORS, ids=lambda vendor: vendor.name)
+def test_every_key_of_the_environment_works_at_once(catalogue: Catalogue, vendor: object) -> None:
+    assert isinstance(vendor, type(VENDORS[0]))
+    for variable in vendor.keys:
+        wire = Desk(catalogue, environment={variable: "k"}).wire(f"{vendor.name}/some-model")
+        assert (wire.id, wire.key, wire.dialect) == (vendor.name, "k", vendor.wire)
+        assert wire.base_url == vendor.base_url
+
+
+def test_an_everyday_name_of_a_host_is_understood(catalogue: Catalogue) -> None:
+    desk = Desk(catalogue, environment={"GOOGLE_API_KEY": "k"})
+    assert desk.wire("google/gemini-x") == Wire("gemini", "litellm", None, "k", "gemini")
+    assert desk.resolve("Gemini/gemini-x").provider.id == "gemini"
+
+
+def test_a_moved_address_takes_the_key_along_and_has_no_known_price(catalogue: Catalogue) -> None:
+    environment = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://127.0.0.1:8080/v1/"}
+    desk = Desk(catalogue, environment=environment)
+    assert desk.wire("openai/gpt-6.1-sol") == Wire("openai", "openai", "http://127.0.0.1:8080/v1", "k")
+    resolved = desk.resolve("gpt-6.1-sol")
+    assert (resolved.context_window, resolved.price_in) == (922_000, None)
+
+
+def test_a_moved_address_needs_no_key(catalogue: Catalogue) -> None:
+    desk = Desk(catalogue, environment={"OPENAI_BASE_URL": "http://127.0.0.1:8080/v1"})
+    assert desk.wire("openai/anything").key is None
+
+
+def test_a_key_of_the_environment_never_goes_to_another_address(catalogue: Catalogue) -> None:
+    elsewhere = SourceConfig("openai", "openai", "http://127.0.0.1:9/v1", ("m",))
+    assert Desk(catalogue, elsewhere, environment={"OPENAI_API_KEY": "k"}).wire("openai/m").key is None
+
+
+def test_a_configured_source_stands_before_the_environment(catalogue: Catalogue) -> None:
+    own = SourceConfig("openai", "openai", models=("gpt-6.1-sol",), keys=("mine",))
+    desk = Desk(catalogue, own, environment={"OPENAI_API_KEY": "env"}, secrets={"mine": "stored"})
+    assert desk.wire("gpt-6.1-sol").key == "stored"
+    assert [choice.label for choice in desk.sources.choices()] == ["openai/gpt-6.1-sol"]
+
+
+@pytest.mark.parametrize(
+    ("source", "wire"),
+    [
+        (SourceConfig("o", "ollama"), Wire("o", "openai", "http://127.0.0.1:11434/v1")),
+        (SourceConfig("o", "ollama", "http://box:1/"), Wire("o", "openai", "http://box:1/v1")),
+        (SourceConfig("o", "ollama", "http://box:1/v1"), Wire("o", "openai", "http://box:1/v1")),
+        (SourceConfig("g", "gateway", "https://gate/v1"), Wire("g", "openai", "https://gate/v1")),
+        (
+            SourceConfig("a", "anthropic", "https://ant"),
+            Wire("a", "litellm", "https://ant", None, "anthropic"),
+        ),
+        (SourceConfig("work", "openai"), Wire("work", "openai", "https://api.openai.com/v1")),
+        (SourceConfig("nebula", "litellm"), Wire("nebula", "litellm", None, None, "nebula")),
+        (SourceConfig("mine", "litellm"), Wire("mine", "litellm", None, None, "")),
+    ],
+    ids=["ollama", "ollama-moved", "ollama-v1", "gateway", "anthropic", "openai", "litellm-host", "litellm"],
+)
+def test_each_kind_of_source_has_its_wire(catalogue: Catalogue, source: SourceConfig, wire: Wire) -> None:
+    assert Desk(catalogue, source).wire(f"{source.name}/m") == wire
+
+
+def test_any_host_that_litellm_knows_is_reached_through_it(catalogue: Catalogue) -> None:
+    desk = Desk(catalogue)
+    assert desk.wire("nebula/star-1") == Wire("nebula", "litellm", None, None, "nebula")
+    assert desk.resolve("nebula/star-1").context_window == 5000
+
+
+def test_limits_and_prices_come_from_the_source_before_the_catalogue(catalogue: Catalogue) -> None:
+    plain = Desk(catalogue, environment={"OPENAI_API_KEY": "k"}).resolve("openai/gpt-6.1-sol")
+    assert (plain.context_window, plain.max_output) == (922_000, 128_000)
+    assert (plain.price_in, plain.price_out) == (2.0, 10.0)
+    own = SourceConfig("openai", "openai", None, (), 1000, 100, 0.0, 5.0, ("k",))
+    mine = Desk(catalogue, own, secrets={"k": "k"}).resolve("openai/gpt-6.1-sol")
+    assert (mine.context_window, mine.max_output, mine.price_in, mine.price_out) == (1000, 100, 0.0, 5.0)
+
+
+def test_an_unknown_model_gets_the_assumed_window_and_no_price(catalogue: Catalogue) -> None:
+    resolved = Desk(catalogue, SourceConfig("lab", "openai", "http://x/v1")).resolve("lab/homemade")
+    assert (resolved.context_window, resolved.max_output, resolved.price_in) == (32_768, None, None)
+
+
+class TestDefault:
+    """``resolve(None)``."""
+
+    def test_the_default_that_was_set_comes_first(self, catalogue: Catalogue) -> None:
+        desk = Desk(catalogue, LAB, default="lab/meta/llama-3", secrets={"lab-key": "k"})
+        assert desk.resolve(None).model == "meta/llama-3"
+        assert desk.resolve("  ").model == "meta/llama-3"
+
+    def test_then_the_first_configured_model(self, catalogue: Catalogue) -> None:
+        empty = SourceConfig("empty", "openai", "http://x/v1")
+        desk = Desk(catalogue, empty, LAB, environment={"OPENAI_API_KEY": "k"}, secrets={"lab-key": "k"})
+        assert desk.resolve(None).label == "lab/fast"
+
+    def test_then_a_key_of_the_environment(self, catalogue: Catalogue) -> None:
+        desk = Desk(catalogue, environment={"OPENAI_API_KEY": "k", "GROQ_API_KEY": "k"})
+        assert desk.resolve(None).label == "openai/gpt-6.1-sol"
+
+    def test_and_the_demo_only_when_nothing_real_is_there(self, catalogue: Catalogue) -> None:
+        assert Desk(catalogue).resolve(None).label == "demo/tour"
+        assert Desk(catalogue).sources.choices() == (ModelChoice("demo/tour", "demo"),)
+
+    def test_a_demo_that_was_the_default_gives_way_to_a_real_model(self, catalogue: Catalogue) -> None:
+        desk = Desk(catalogue, default="demo/tour", environment={"ANTHROPIC_API_KEY": "k"})
+        assert desk.resolve(None).label == "anthropic/claude-sonnet-5-5"
+        assert desk.resolve("demo/tour").label == "demo/tour"
+        assert "demo/tour" not in [choice.label for choice in desk.sources.choices()]
+
+    def test_a_source_without_a_model_asks_for_one_and_is_not_passed_over_for_the_demo(
+        self, catalogue: Catalogue
+    ) -> None:
+        refused = Desk(catalogue, SourceConfig("lab", "openai", "http://x/v1")).refusal(None)
+        assert refused.kind == "unknown_model"
+        assert "--model lab/MODEL" in refused.message
+
+    def test_an_edit_counts_at_once(self, catalogue: Catalogue) -> None:
+        desk = Desk(catalogue, secrets={"lab-key": "k"})
+        assert desk.resolve(None).label == "demo/tour"
+        desk.configured = (LAB,)
+        assert desk.resolve(None).label == "lab/fast"
+
+
+class TestRefusals:
+    """Every refusal says what is wrong and what to do."""
+
+    def test_an_unknown_source(self, catalogue: Catalogue) -> None:
+        refused = Desk(catalogue, LAB).refusal("lap/fast")
+        assert refused.kind == "unknown_model"
+        assert 'no model source "lap". Did you mean lab?' in refused.message
+        assert "plancia provider add lap" in refused.message
+        assert "Settings, Model sources" in refused.message
+
+    def test_an_unknown_bare_name(self, catalogue: Catalogue) -> None:
+        refused = Desk(catalogue, LAB).refusal("lab-fast")
+        assert refused.kind == "unknown_model"
+        assert "Did you mean lab/fast?" in refused.message
+        assert "provider/model" in refused.message
+
+    @pytest.mark.parametrize("name", ["/", "/model", "lab/", "   x"])
+    def test_half_a_name(self, catalogue: Catalogue, name: str) -> None:
+        assert Desk(catalogue, LAB).refusal(name).kind == "unknown_model"
+
+    def test_a_model_that_a_source_does_not_list(self, catalogue: Catalogue) -> None:
+        refused = Desk(catalogue, LAB, secrets={"lab-key": "k"}).refusal("lab/fats")
+        assert refused.kind == "unknown_model"
+        assert 'does not offer "fats", only fast, meta/llama-3. Did you mean fast?' in refused.message
+
+    def test_another_model_of_the_demo(self, catalogue: Catalogue) -> None:
+        assert "only tour" in Desk(catalogue).refusal("demo/cruise").message
+
+    @pytest.mark.parametrize("name", ["openai/gpt-6.1-sol", "gpt-6.1-sol"])
+    def test_a_known_host_without_a_key(self, catalogue: Catalogue, name: str) -> None:
+        refused = Desk(catalogue).refusal(name)
+        assert refused.kind == "auth"
+        assert "OpenAI has no key yet. Set OPENAI_API_KEY" in refused.message
+        assert "plancia provider add openai --kind openai --key-env OPENAI_API_KEY" in refused.message
+
+    def test_a_configured_host_without_a_key(self, catalogue: Catalogue) -> None:
+        refused = Desk(catalogue, SourceConfig("anthropic", "anthropic", models=("m",))).refusal(None)
+        assert (refused.kind, "Anthropic has no key yet" in refused.message) == ("auth", True)
+
+    def test_a_key_that_is_gone(self, catalogue: Catalogue) -> None:
+        refused = Desk(catalogue, LAB).refusal("lab/fast")
+        assert refused.kind == "auth"
+        assert 'key of the model source "lab" is gone' in refused.message
+        assert "lab-key" in refused.message
+
+    @pytest.mark.parametrize(
+        "url",
+        [
+            "127.0.0.1:8000",
+            "ftp://x/v1",
+            "http://",
+            "http:///v1",
+            "http://x:0",
+            "http://x:99999",
+            "http://[1",
+            "x y",
+        ],
+    )
+    def test_an_address_that_is_none(self, catalogue: Catalogue, url: str) -> None:
+        refused = Desk(catalogue, SourceConfig("lab", "openai", url, ("m",))).refusal("lab/m")
+        assert refused.kind == "local"
+        assert f"cannot be used: {url!r} is not like" in refused.message
+
+    def test_a_bad_address_in_the_environment(self, catalogue: Catalogue) -> None:
+        environment = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "localhost"}
+        assert Desk(catalogue, environment=environment).refusal("openai/x").kind == "local"
+
+    def test_a_gateway_without_an_address(self, catalogue: Catalogue) -> None:
+        refused = Desk(catalogue, SourceConfig("gate", "gateway", models=("m",))).refusal("gate/m")
+        assert (refused.kind, "has no address" in refused.message) == ("local", True)
+
+    def test_no_key_ever_stands_in_a_refusal(self, catalogue: Catalogue) -> None:
+        environment = {"OPENAI_API_KEY": "sk-visible", "OPENAI_BASE_URL": "nowhere"}
+        for name in ("openai/x", "x", "nowhere/x", None):
+            assert "sk-visible" not in Desk(catalogue, environment=environment).refusal(name).message
