@@ -35,6 +35,7 @@ __all__ = [
     "fits",
     "heal",
     "is_mutating",
+    "is_paired",
     "open_calls",
     "repair",
     "results_in_order",
@@ -78,25 +79,35 @@ def heal(
     interrupted one, and the first real one counts. Dropped are results without such a call, blank text,
     messages of nothing but reasoning, and a message that stands there twice.
     """
+    messages = tuple(messages)
+    if is_paired(messages, open_end=open_end):
+        return Healed(messages, ())
     weave = Weave()
     for message in messages:
         weave.add(message)
     return weave.finish(started, mutating, open_end)
 
 
+def is_paired(messages: Sequence[Message], *, open_end: bool = False) -> bool:
+    """Whether a repair would change nothing. With ``open_end`` the last step may still lack results."""
+    waiting: deque[str] = deque()
+    for message in messages:
+        if message.role == "tool":
+            if not waiting or not _answers(message, waiting.popleft()):
+                return False
+        elif waiting:
+            return False
+        else:
+            asked = _asked(message)
+            if asked is None:
+                return False
+            waiting.extend(asked)
+    return (open_end or not waiting) and len({message.id for message in messages}) == len(messages)
+
+
 def fits(history: Sequence[Message], message: Message) -> bool:
-    """Whether the message may follow the paired history as it is, without a repair."""
-    waiting = open_calls(history)
-    if waiting:
-        return [waiting[0].id] == [block.call_id for block in _only_results(message)]
-    blank = any(isinstance(block, ToolResult) or is_blank(block) for block in message.blocks)
-    ids = [call.id for call in message.calls]
-    return (
-        message.role != "tool"
-        and not blank
-        and not all(isinstance(block, Reasoning) for block in message.blocks)
-        and (not ids or (message.role == "assistant" and "" not in ids and len(set(ids)) == len(ids)))
-    )
+    """Whether the message may follow the paired history as it is, its last step open or not."""
+    return is_paired([*_last_step(history), message], open_end=True)
 
 
 def open_calls(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
@@ -158,5 +169,27 @@ def close_step(
     return (*results, Message("assistant", (closing,), new_id("msg"), time))
 
 
-def _only_results(message: Message) -> tuple[ToolResult, ...]:
-    return message.results if message.role == "tool" and len(message.results) == len(message.blocks) else ()
+def _answers(message: Message, call_id: str) -> bool:
+    blocks = message.blocks
+    return len(blocks) == 1 and isinstance(blocks[0], ToolResult) and blocks[0].call_id == call_id
+
+
+def _asked(message: Message) -> Sequence[str] | None:
+    """The ids of its calls; None for a message that cannot stand as it is."""
+    ids: list[str] = []
+    said = False
+    for block in message.blocks:
+        if isinstance(block, ToolResult) or is_blank(block):
+            return None
+        if isinstance(block, ToolCall):
+            ids.append(block.id)
+        said = said or not isinstance(block, Reasoning)
+    callable_here = message.role == "assistant" and "" not in ids and len(set(ids)) == len(ids)
+    return ids if said and (callable_here or not ids) else None
+
+
+def _last_step(history: Sequence[Message]) -> Sequence[Message]:
+    for back, message in enumerate(reversed(history), 1):
+        if message.role == "assistant":
+            return history[-back:]
+    return history
