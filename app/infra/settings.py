@@ -106,7 +106,7 @@ def parse(key: str, text: str) -> Value:
             assert_never(setting.kind)
 
 
-def fits(setting: Setting, value: object) -> TypeGuard[Value]:
+def fits(value: object, setting: Setting) -> TypeGuard[Value]:
     """Whether a stored value still is one of this setting; what an older catalogue allowed may not be."""
     try:
         return isinstance(value, Value) and parse(setting.key, written(value)) == value

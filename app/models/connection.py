@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,6 @@ class Sqlite(SqliteDatabase):
         super().__init__(
             str(file),
             pragmas=_PRAGMAS,
-            lock_type="IMMEDIATE",
             timeout=_BUSY_SECONDS,
             autoconnect=False,
             thread_safe=False,
@@ -37,6 +38,24 @@ class Sqlite(SqliteDatabase):
     def sql(self, statement: str) -> list[tuple[Any, ...]]:
         """Run one statement as it stands; all its rows."""
         return list(self.execute_sql(statement).fetchall())  # type: ignore[no-untyped-call]  # as are Peewee's stubs
+
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """A transaction that may write from its first statement on; inside another one, a part that can fail alone.
+
+        A full disk or an I/O error makes SQLite roll back by itself: then there is nothing left to undo.
+        """
+        nested = self.driver.in_transaction
+        self.sql("SAVEPOINT part" if nested else "BEGIN IMMEDIATE")
+        try:
+            yield
+            self.sql("RELEASE part" if nested else "COMMIT")
+        except BaseException:
+            if self.driver.in_transaction:
+                self.sql("ROLLBACK TO part" if nested else "ROLLBACK")
+            if nested and self.driver.in_transaction:
+                self.sql("RELEASE part")
+            raise
 
     @property
     def driver(self) -> Any:

@@ -40,8 +40,8 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All changes inside or none, written when the block ends. A nested one is part of the outer one."""
-        with self._lock, in_words(self.file, self._backups), self._sqlite.atomic():
+        """All changes inside or none, written when the block ends. One inside another can fail alone."""
+        with self._lock, in_words(self.file, self._backups), self._sqlite.all_or_nothing():
             yield
 
     def rows(self, into: type[R], query: ModelSelect[Any]) -> list[R]:
@@ -80,8 +80,8 @@ def open_database(folder: DataFolder, clock: Clock) -> Database:
     then as it was.
     """
     file, backups = folder.database, folder.backups
-    cut_off = _size(file.with_name(file.name + "-wal")) > 0
     with in_words(file, backups), files_in_words(file):
+        cut_off = _size(file.with_name(file.name + "-wal")) > 0
         _make_private(file)
         sqlite = Sqlite(file)
     try:

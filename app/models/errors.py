@@ -35,7 +35,7 @@ class StorageReadOnly(StorageError):
 
     def __init__(self, file: Path) -> None:
         super().__init__(
-            f"{file} cannot be written: the file, its folder or its disk is read-only. "
+            f"{file} cannot be opened for writing: the file, its folder or its disk is read-only or not yours. "
             "Give yourself the right to write there, or choose another folder with --data-dir."
         )
 

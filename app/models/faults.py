@@ -82,6 +82,5 @@ def _system_error(error: OSError, file: Path) -> StorageError:
 
 
 def _code(error: peewee.DatabaseError) -> int:
-    """SQLite's primary result code. Peewee keeps the driver's own exception as first argument."""
-    cause = error.args[0] if error.args else None
-    return int(getattr(cause, "sqlite_errorcode", 0)) & 0xFF
+    """SQLite's primary result code, from the driver's own exception that Peewee keeps."""
+    return int(getattr(getattr(error, "orig", None), "sqlite_errorcode", 0)) & 0xFF

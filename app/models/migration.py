@@ -60,7 +60,7 @@ def migrate(database: Sqlite, file: Path, backups: Path, clock: Clock, steps: Se
 def _run(step: Migration, database: Sqlite, file: Path, backups: Path, clock: Clock) -> None:
     backup = _back_up(step, database, file, backups, clock) if database.version > 0 else None
     try:
-        with in_words(file, backups), _foreign_keys_off(database), database.atomic("IMMEDIATE"):
+        with in_words(file, backups), _foreign_keys_off(database), database.all_or_nothing():
             step.up(database)
             _refuse_orphans(database)
             database.user_version = step.number
