@@ -1,0 +1,79 @@
+"""One resolver for every tool: from what a model typed to a place that may be touched, or a refusal."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from app.hands.errors import Refused
+from app.hands.permissions.closed_places import ClosedPlaces, FileId
+from app.hands.permissions.names import shown
+from app.hands.permissions.places import Place
+from app.hands.permissions.roots import Roots, names_of
+from app.hands.permissions.walk import Purpose, Walk
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_LONGEST_PATH = 4095
+_LONGEST_NAME = 255
+_LINKS_FRESH = 10.0
+"""Seconds for which the hard links of closed files are remembered."""
+
+
+class PathGate:
+    """The workspace, the folders granted beside it, and what is closed for ever."""
+
+    def __init__(self, workspace: Path, extra: Iterable[Path] = (), *, closed: ClosedPlaces) -> None:
+        self.closed = closed
+        self.roots = Roots(workspace, extra, closed)
+        self._linked: tuple[float, frozenset[FileId]] | None = None
+
+    @property
+    def workspace(self) -> Path:
+        return self.roots.workspace.path
+
+    def find(self, typed: str, purpose: Purpose) -> Place:
+        """Walk to ``typed``: relative to the workspace, absolute, or ``~/…``. Raises ``Refused``.
+
+        Whatever changes something stops at a link that is the last name; everything else follows it.
+        """
+        _check_text(typed, purpose)
+        path = f"{self.closed.home}{typed[1:]}" if typed == "~" or typed.startswith("~/") else typed
+        at = self.roots.split(path) if path.startswith("/") else (self.roots.workspace, names_of(path))
+        with Walk(self.roots, *at, purpose, self.is_closed_file) as walk:
+            return walk.to_place()
+
+    def is_closed_file(self, status: os.stat_result) -> bool:
+        """Whether a file is a hard link of one that lies in a closed place."""
+        if status.st_nlink < 2:
+            return False
+        if self._linked is None or time.monotonic() - self._linked[0] > _LINKS_FRESH:
+            self._linked = (time.monotonic(), self.closed.linked_files())
+        return (status.st_dev, status.st_ino) in self._linked[1]
+
+
+def _check_text(typed: str, purpose: Purpose) -> None:
+    if not typed.strip():
+        raise Refused("E_BAD_INPUT", "The path is empty. Name a file or folder, written from the workspace.")
+    if not _is_encodable(typed) or "\0" in typed:
+        raise Refused("E_BAD_INPUT", "The path has a sign in it that no file name can have. Write it anew.")
+    if _URL.match(typed):
+        raise Refused(
+            "E_BAD_INPUT", f"{shown(typed)} is an address, not a path. Use a path in the workspace."
+        )
+    if len(typed.encode()) > _LONGEST_PATH or any(
+        len(name.encode()) > _LONGEST_NAME for name in typed.split("/")
+    ):
+        raise Refused("E_BAD_INPUT", "The path is too long for this system. Use a shorter one.")
+    if typed.endswith("/") and purpose in ("write", "edit"):
+        raise Refused("E_IS_FOLDER", f"{shown(typed)} ends like a folder. Name a file.")
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
