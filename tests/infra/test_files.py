@@ -30,7 +30,7 @@ def test_an_old_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -
 def test_a_failure_leaves_the_old_state_and_no_litter(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "inside").touch()
-    with pytest.raises(OSError):
+    with pytest.raises(IsADirectoryError):
         write_atomic(tmp_path / "a", b"new")
     assert sorted(child.name for child in tmp_path.rglob("*")) == ["a", "inside"]
 

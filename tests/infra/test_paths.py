@@ -97,7 +97,7 @@ def test_a_folder_with_other_things_in_it_keeps_its_mode(tmp_path: Path) -> None
 @pytest.mark.parametrize("place", ["data", "data/deeper", "data/sessions/../deeper"])
 def test_a_file_in_its_place_is_named_as_such(tmp_path: Path, place: str) -> None:
     (tmp_path / "data").write_text("a file")
-    with pytest.raises(DataFolderError, match="there is a file in its place.*--data-dir"):
+    with pytest.raises(DataFolderError, match=r"there is a file in its place.*--data-dir"):
         DataFolder(tmp_path / place).create()
     assert (tmp_path / "data").read_text() == "a file"
 
