@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 from typing import Protocol
 
+from app.engine.errors import SessionError
 from app.engine.messages import Message
+from app.engine.pairing import Mutating, fits, heal, is_mutating
+from app.engine.transcript import encode, storable
+from app.engine.transcript_file import Mark, explain, read_started, read_transcript
+from app.infra.files import SYSTEM_DISK, Disk, append_durably, set_tail_aside
+from app.infra.threads import to_the_end
 
 
 class Session(Protocol):
@@ -20,9 +30,153 @@ class Session(Protocol):
         ...
 
     async def append(self, *messages: Message) -> None:
-        """Store at the end, durably and all together, before returning. Raises ``SessionError``; then nothing was added."""
+        """Store at the end, durably and all together, before returning.
+
+        Raises ``SessionError``; then nothing was added.
+        """
         ...
 
     async def mark_started(self, call_id: str) -> None:
         """Journal, durably, that a mutating call is about to run: without a result it becomes "outcome unknown"."""
         ...
+
+
+class MemorySession:
+    """A history that is gone with its process: for tests and throw-away runs."""
+
+    def __init__(self, id: str, *, mutating: Mutating = is_mutating) -> None:
+        self._id = id
+        self._mutating = mutating
+        self._history: list[Message] = []
+        self._started: dict[str, str] = {}
+
+    @property
+    def id(self) -> str:
+        return self._id
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        return tuple(self._history)
+
+    async def append(self, *messages: Message) -> None:
+        self._take(messages)
+
+    async def mark_started(self, call_id: str) -> None:
+        self._note_started(call_id)
+
+    def _take(self, messages: Sequence[Message]) -> None:
+        """Add to the history; what does not fit its end is put where ``pairing`` wants it."""
+        for message in messages:
+            if fits(self._history, message):
+                self._history.append(message)
+            else:
+                self._heal([*self._history, message], open_end=True)
+
+    def _heal(self, messages: Sequence[Message], *, open_end: bool = False) -> tuple[Message, ...]:
+        """Hold these messages, paired; return those that had to be made up."""
+        asker = (
+            {call.id: message.id for message in messages for call in message.calls} if self._started else {}
+        )
+        # Where a provider counts its ids anew in every turn, an old entry must not make a new call look begun.
+        begun = [call_id for call_id, by in self._started.items() if not by or asker.get(call_id, by) == by]
+        healed = heal(messages, started=begun, mutating=self._mutating, open_end=open_end)
+        self._history = list(healed.messages)
+        return healed.added
+
+    def _note_started(self, call_id: str) -> None:
+        self._started[call_id] = self._asker(call_id)
+
+    def _asker(self, call_id: str) -> str:
+        """The id of the last message with this call, empty where there is none."""
+        asking = (m.id for m in reversed(self._history) if any(call.id == call_id for call in m.calls))
+        return next(asking, "")
+
+
+class JsonlSession(MemorySession):
+    """A history in a file, one message per line, which is only ever added to.
+
+    What a repair made up is in memory alone until the next append writes it. Bytes of a torn last line are moved
+    into a file beside it. Calls are journalled in a second file, ``ID.started``.
+    """
+
+    def __init__(self, path: Path, *, mutating: Mutating = is_mutating, disk: Disk = SYSTEM_DISK) -> None:
+        super().__init__(path.stem, mutating=mutating)
+        self._path = path
+        self._journal = path.with_suffix(".started")
+        self._disk = disk
+        self._lock = asyncio.Lock()
+        self._size = self._seq = self._torn = 0
+        self._unwritten: tuple[Message, ...] = ()
+        self.marks: tuple[Mark, ...] = ()
+        """One for each line that could not be read."""
+
+    @classmethod
+    async def open(
+        cls, path: Path, *, mutating: Mutating = is_mutating, disk: Disk = SYSTEM_DISK
+    ) -> JsonlSession:
+        """Read a session and repair it in memory; a missing file is an empty session. Raises ``SessionError``."""
+        session = cls(path, mutating=mutating, disk=disk)
+        await to_the_end(session._read)
+        return session
+
+    async def append(self, *messages: Message) -> None:
+        if not messages:
+            return
+        async with self._lock:
+            lines, stored = self._encode((*self._unwritten, *messages))
+            new = stored[len(self._unwritten) :]
+            await to_the_end(partial(self._write, lines), then=partial(self._wrote, new, len(stored)))
+
+    async def mark_started(self, call_id: str) -> None:
+        line = json.dumps([self._asker(call_id), call_id]).encode() + b"\n"
+        async with self._lock:
+            await to_the_end(partial(self._write_journal, line), then=lambda _: self._note_started(call_id))
+
+    def _read(self) -> None:
+        transcript = read_transcript(self._path)
+        self._started = read_started(self._journal)
+        self._size, self._seq, self._torn = transcript.size, transcript.seq, transcript.torn
+        self.marks = transcript.marks
+        self._unwritten = self._heal(transcript.messages)
+        try:
+            self._set_torn_aside()
+        except OSError:
+            pass  # reading goes on; the next append tries again, and fails in words
+
+    def _encode(self, messages: Sequence[Message]) -> tuple[bytes, Sequence[Message]]:
+        """The lines, and the messages as they can be stored."""
+        try:
+            try:
+                return self._lines(messages), messages
+            except UnicodeEncodeError:
+                messages = [storable(message) for message in messages]
+                return self._lines(messages), messages
+        except (TypeError, ValueError, RecursionError) as error:
+            raise SessionError(f"A message cannot be stored, as it is no JSON: {error}.") from error
+
+    def _lines(self, messages: Sequence[Message]) -> bytes:
+        return b"".join(encode(message, seq) for seq, message in enumerate(messages, self._seq + 1))
+
+    def _write(self, lines: bytes) -> int:
+        try:
+            self._set_torn_aside()
+            return append_durably(self._path, lines, size=self._size, disk=self._disk)
+        except OSError as error:
+            raise explain(self._path, "written", error) from error
+
+    def _wrote(self, messages: Sequence[Message], lines: int, size: int) -> None:
+        self._size = size
+        self._seq += lines
+        self._unwritten = ()
+        self._take(messages)
+
+    def _write_journal(self, line: bytes) -> None:
+        try:
+            append_durably(self._journal, line, size=0, disk=self._disk)
+        except OSError as error:
+            raise explain(self._journal, "written", error) from error
+
+    def _set_torn_aside(self) -> None:
+        if self._torn:
+            set_tail_aside(self._path, self._size, self._disk)
+            self._torn = 0

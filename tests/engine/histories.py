@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import count
 from typing import Any
 
 from app.engine.messages import Block, Image, Marker, Message, Reasoning, Text, ToolCall, ToolResult
 from app.engine.pairing import Outcome
+from app.infra.ids import NewId
 
 NOON = "2026-11-30T12:00:00.000Z"
 
@@ -39,6 +41,11 @@ def read_block(block: dict[str, Any]) -> Block:
         case "marker":
             return Marker(block["kind"])
     raise AssertionError(block)
+
+
+def counting_ids() -> NewId:
+    numbers = count(1)
+    return lambda prefix: f"{prefix}_new{next(numbers)}"
 
 
 def read_outcome(row: dict[str, Any]) -> Outcome:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import count
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from tests.case_tables import load_jsonl
 from tests.engine.histories import (
     NOON,
     assert_history,
+    counting_ids,
     generated,
     read_history,
     read_message,
@@ -22,14 +22,9 @@ from tests.engine.histories import (
 ROWS = load_jsonl("repair_cases.jsonl")
 
 
-def rows_of(*stages: str) -> Any:
+def rows_of(*stages: str) -> pytest.MarkDecorator:
     rows = [row for row in ROWS if row["stage"] in stages]
     return pytest.mark.parametrize("row", rows, ids=[row["id"] for row in rows])
-
-
-def counting_ids() -> Any:
-    numbers = count(1)
-    return lambda prefix: f"{prefix}_new{next(numbers)}"
 
 
 @rows_of("load")

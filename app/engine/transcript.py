@@ -1,0 +1,194 @@
+"""One line of a transcript: a message as JSON, to the byte the same both ways.
+
+Keys: id, seq, time, role, blocks, origin; a block is an object with its ``type``. What a newer program may have
+added to a line is ignored; a block of an unknown type makes its line unreadable, never the file.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, assert_never
+
+import msgspec
+
+from app.engine.messages import (
+    Block,
+    CallProblem,
+    Image,
+    Marker,
+    MarkerKind,
+    Message,
+    Origin,
+    Reasoning,
+    ResultStatus,
+    Role,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+
+
+class Unreadable(ValueError):
+    """A line is not a message."""
+
+
+class _Wire(msgspec.Struct, tag_field="type", omit_defaults=True, gc=False):
+    """A block as it is written."""
+
+
+class _Text(_Wire, tag="text"):
+    text: str
+
+
+class _Reasoning(_Wire, tag="reasoning"):
+    text: str
+    signature: str | None = None
+    data: dict[str, Any] | None = None
+
+
+class _Call(_Wire, tag="tool_call"):
+    id: str
+    name: str
+    arguments: dict[str, Any]
+    problem: CallProblem | None = None
+    raw: str | None = None
+
+
+class _Result(_Wire, tag="tool_result"):
+    call_id: str
+    status: ResultStatus
+    text: str
+    code: str | None = None
+
+
+class _Image(_Wire, tag="image"):
+    ref: str | None = None
+    media_type: str | None = None
+    data: str | None = None
+
+
+class _Marker(_Wire, tag="marker"):
+    kind: MarkerKind
+
+
+_Written = _Text | _Reasoning | _Call | _Result | _Image | _Marker
+
+
+class _Origin(msgspec.Struct, omit_defaults=True, gc=False):
+    provider: str
+    model: str
+    endpoint: str | None = None
+
+
+class _Line(msgspec.Struct, omit_defaults=True, gc=False):
+    id: str
+    seq: int
+    time: str
+    role: Role
+    blocks: list[_Written]
+    origin: _Origin | None = None
+
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(_Line)
+
+
+def encode(message: Message, seq: int) -> bytes:
+    """The line of a message, its newline included.
+
+    Raises ``UnicodeEncodeError`` for a lone surrogate, see ``storable``, and ``ValueError``, ``TypeError`` or
+    ``RecursionError`` for arguments that are no JSON.
+    """
+    return _encoder.encode(_line(message, seq)) + b"\n"
+
+
+def decode(line: bytes | memoryview) -> tuple[int, Message]:
+    """The ``seq`` and the message of a line. Raises ``Unreadable``."""
+    try:
+        written = _decoder.decode(line)
+    except (msgspec.MsgspecError, RecursionError):
+        written = _decode_leniently(bytes(line))
+    return written.seq, _message(written)
+
+
+def decode_all(lines: bytes) -> list[tuple[int, Message]]:
+    """What ``decode`` says of each line, much faster. Raises ``Unreadable`` as soon as one is no message."""
+    try:
+        return [(line.seq, _message(line)) for line in _decoder.decode_lines(lines)]
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise Unreadable(str(error)) from error
+
+
+def storable(message: Message) -> Message:
+    """The same message with every lone surrogate replaced, as no file and no server takes one."""
+    return _message(msgspec.convert(_scrub(msgspec.to_builtins(_line(message, 0))), _Line))
+
+
+def _decode_leniently(line: bytes) -> _Line:
+    """Lines that older or foreign programs wrote: bytes that are no UTF-8, lone surrogates, bare controls."""
+    try:
+        value = json.loads(line.decode(errors="replace"), strict=False)
+        return msgspec.convert(_scrub(value), _Line)
+    except (ValueError, RecursionError, msgspec.MsgspecError) as error:
+        raise Unreadable(str(error)) from error
+
+
+def _scrub(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_scrub(item) for item in value]
+    if isinstance(value, dict):
+        return {_scrub(key): _scrub(item) for key, item in value.items()}
+    return value
+
+
+def _line(message: Message, seq: int) -> _Line:
+    blocks = [_written(block) for block in message.blocks]
+    line = _Line(message.id, seq, message.time, message.role, blocks)
+    if message.origin is not None:
+        line.origin = _Origin(message.origin.provider, message.origin.model, message.origin.endpoint)
+    return line
+
+
+def _message(line: _Line) -> Message:
+    blocks = tuple([_read(block) for block in line.blocks])
+    written = line.origin
+    origin = None if written is None else Origin(written.provider, written.model, written.endpoint)
+    return Message(line.role, blocks, line.id, line.time, origin)
+
+
+def _written(block: Block) -> _Written:
+    match block:
+        case Text():
+            return _Text(block.text)
+        case ToolCall():
+            return _Call(block.id, block.name, dict(block.arguments), block.problem, block.raw)
+        case ToolResult():
+            return _Result(block.call_id, block.status, block.text, block.code)
+        case Reasoning():
+            return _Reasoning(block.text, block.signature, None if block.data is None else dict(block.data))
+        case Image():
+            return _Image(block.ref, block.media_type, block.data)
+        case Marker():
+            return _Marker(block.marker)
+        case _:
+            assert_never(block)
+
+
+def _read(block: _Written) -> Block:
+    match block:
+        case _Text():
+            return Text(block.text)
+        case _Call():
+            return ToolCall(block.id, block.name, block.arguments, block.problem, block.raw)
+        case _Result():
+            return ToolResult(block.call_id, block.text, block.status, block.code)
+        case _Reasoning():
+            return Reasoning(block.text, block.signature, block.data)
+        case _Image():
+            return Image(block.ref, block.media_type, block.data)
+        case _Marker():
+            return Marker(block.kind)
+        case _:
+            assert_never(block)
