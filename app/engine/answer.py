@@ -56,7 +56,7 @@ class Answer:
     @property
     def has_content(self) -> bool:
         """Text or a call has been shown: from here on nobody may start over silently."""
-        return self._has_calls or any(part.kind == "text" and part.pieces for part in self._parts)
+        return self._has_calls or bool(self.text.strip())
 
     @property
     def text(self) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -40,6 +40,7 @@ class Feed(Generic[T]):
         self._number = 0
         self._closed = False
         self._bell: asyncio.Event | None = None
+        self._watchers: list[Callable[[], None]] = []
         self._latest: tuple[int, list[tuple[int, T]]] = (0, [])
 
     @property
@@ -68,6 +69,8 @@ class Feed(Generic[T]):
             self._ring[self._number % self._keep] = item
         self._number += 1
         self._ring_bell()
+        for heard in tuple(self._watchers):
+            heard()
         return self._number
 
     def since(self, number: int) -> list[tuple[int, T]] | None:
@@ -99,6 +102,11 @@ class Feed(Generic[T]):
                 return
             else:
                 await self._next_ring()
+
+    def watch(self, heard: Callable[[], None]) -> Callable[[], None]:
+        """Call ``heard`` after each publish, in the publisher's own step; returns the function that ends it."""
+        self._watchers.append(heard)
+        return lambda: self._watchers.remove(heard)
 
     def close(self) -> None:
         """End all followers once they have what was published before."""

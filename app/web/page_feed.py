@@ -1,0 +1,195 @@
+"""One conversation as its pages see it: room events go in, frames of HTML come out, drawn once for all readers.
+
+A frame is encoded before it is published; a reader is a number in the feed. Whatever a page shows after a frame
+equals a page that is loaded then, because both are made by the same templates from the same rows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from app.engine import events as engine
+from app.group_chat.bus import Bus
+from app.group_chat.events import (
+    ConversationChanged,
+    FloorChanged,
+    QueueChanged,
+    RoomEvent,
+    RowAdded,
+    RowChanged,
+)
+from app.group_chat.room import Room
+from app.infra.feed import Feed, Gap
+from app.web.drawing import Drawing
+from app.web.frames import frame
+from app.web.live_markdown import LiveMarkdown
+from app.web.views import DRAWN_KINDS, MessageView, message_view
+from app.workspace.rows import MessageRow
+
+FRAMES_KEPT = 2048
+FLUSH_SECONDS = 0.03
+"""Pieces of text that arrive within this time go out together."""
+
+
+@dataclass(slots=True)
+class _Changes:
+    """What has happened since the last frame, folded to what has to be drawn."""
+
+    added: list[str] = field(default_factory=list)
+    changed: dict[str, None] = field(default_factory=dict)
+    text: dict[str, list[str]] = field(default_factory=dict)
+    reasoning: dict[str, list[str]] = field(default_factory=dict)
+    queue: bool = False
+    floor: bool = False
+    conversation: bool = False
+    desk: bool = False
+
+    def take(self, event: RoomEvent) -> None:
+        row = event.message_id or ""
+        match event.event:
+            case RowAdded():
+                self.added.append(row)
+            case RowChanged():
+                self.changed[row] = None
+            case engine.TextDelta(text=text):
+                self.text.setdefault(row, []).append(text)
+            case engine.ReasoningDelta(text=text):
+                self.reasoning.setdefault(row, []).append(text)
+            case QueueChanged():
+                self.queue = True
+            case FloorChanged():
+                self.floor = True
+            case ConversationChanged():
+                self.conversation = True
+            case _:
+                pass
+
+
+class PageFeed:
+    """The frames of one conversation. ``draw`` makes those that are due; ``follow`` hands them to one reader."""
+
+    def __init__(self, room: Room, bus: Bus, drawing: Drawing, boot: str) -> None:
+        self.feed: Feed[bytes] = Feed(boot, FRAMES_KEPT)
+        self._room = room
+        self._desk = bus.desk
+        self._drawing = drawing
+        self._seen = room.feed.number
+        self._seen_desk = bus.desk.number
+        self._live: dict[str, LiveMarkdown] = {}
+        self._readers = 0
+        self._unwatch: tuple[Callable[[], None], ...] = ()
+        self._due: asyncio.TimerHandle | None = None
+        self._drawn_at = 0.0
+
+    def draw(self) -> None:
+        """Publish a frame for everything that has happened and has not been drawn."""
+        self._due = None
+        happened = self._room.feed.since(self._seen)
+        desk = self._desk.since(self._seen_desk)
+        self._seen, self._seen_desk = self._room.feed.number, self._desk.number
+        if happened is None:
+            self._live.clear()
+            self._publish(self._snapshot())
+            return
+        changes = _Changes(desk=desk is None or bool(desk))
+        for _, event in happened:
+            changes.take(event)
+        html = "".join(self._partials(changes))
+        if html:
+            self._publish(html)
+
+    def view(self, row: MessageRow) -> MessageView:
+        """An article as a reader sees it now: of one that is being written, all that has been drawn."""
+        if row.state != "streaming":
+            self._live.pop(row.id, None)
+            return message_view(row)
+        text, thought = self._room.growing(row.id) or (row.text, None)
+        live = self._live.get(row.id)
+        if live is None:
+            live = self._live[row.id] = LiveMarkdown()
+            live.feed(text)
+        return message_view(row, live, thought)
+
+    async def follow(self, cursor: str | None) -> AsyncIterator[bytes]:
+        """Everything after ``cursor``, several frames at a time; one that is not ours gets the whole page anew."""
+        with self._reading():
+            self.draw()
+            number = self.feed.parse(cursor) if cursor else None
+            while True:
+                if number is None or self.feed.since(number) is None:
+                    number = self.feed.number
+                    yield frame(self.feed.cursor, self._snapshot())
+                try:
+                    async for batch in self.feed.follow(number):
+                        number = batch[-1][0]
+                        yield b"".join(item for _, item in batch)
+                    return
+                except Gap:
+                    number = None
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """While anybody reads, frames are drawn as things happen; without readers nothing is."""
+        self._readers += 1
+        if self._readers == 1:
+            self._unwatch = (self._room.feed.watch(self._news), self._desk.watch(self._news))
+        try:
+            yield
+        finally:
+            self._readers -= 1
+            if self._readers == 0:
+                for unwatch in self._unwatch:
+                    unwatch()
+
+    def _news(self) -> None:
+        """Draw at once after a pause, else when the flush time is over."""
+        if self._due is None:
+            loop = asyncio.get_running_loop()
+            wait = max(0.0, self._drawn_at + FLUSH_SECONDS - loop.time())
+            self._due = loop.call_later(wait, self._draw_due)
+
+    def _draw_due(self) -> None:
+        self._drawn_at = asyncio.get_running_loop().time()
+        self.draw()
+
+    def _partials(self, changes: _Changes) -> Iterator[str]:
+        drawing, room = self._drawing, self._room
+        grown = {
+            row_id: live.feed("".join(pieces))
+            for row_id, pieces in changes.text.items()
+            if (live := self._live.get(row_id))
+        }
+        for row_id in changes.added:
+            if view := self._view_of(row_id):
+                yield drawing.row_added(view)
+        for row_id in changes.changed:
+            if row_id not in changes.added and (view := self._view_of(row_id)):
+                yield drawing.row_changed(view)
+        whole = {*changes.added, *changes.changed}
+        for row_id, pieces in changes.reasoning.items():
+            if row_id not in whole:
+                yield drawing.reasoning_delta(row_id, "".join(pieces))
+        for row_id, swaps in grown.items():
+            if row_id not in whole:
+                yield drawing.text_delta(row_id, swaps)
+        if changes.queue:
+            yield drawing.queue_changed(room)
+        if changes.floor:
+            yield drawing.floor_changed(room)
+        if changes.conversation:
+            yield drawing.conversation_changed(room)
+        if changes.desk:
+            yield drawing.desk_changed(room.id)
+
+    def _view_of(self, row_id: str) -> MessageView | None:
+        row = self._drawing.find_row(row_id)
+        return self.view(row) if row and row.kind in DRAWN_KINDS else None
+
+    def _snapshot(self) -> str:
+        return self._drawing.snapshot(self._room, self.view)
+
+    def _publish(self, html: str) -> None:
+        self.feed.publish(frame(f"{self.feed.boot}-{self.feed.number + 1}", html))
