@@ -33,7 +33,8 @@ def add_message(
 ) -> MessageRow:
     """Add at the end. The same ``client_id`` again changes nothing and returns the first row.
 
-    ``id`` is given where the same message has it elsewhere, in a session or in the queue. A message that waits in the queue under that ``client_id`` leaves it. Raises ``NotFound``.
+    ``id`` is given where the same message has it elsewhere, in a session or in the queue. A message that waits
+    in the queue under that ``client_id`` leaves it. Raises ``NotFound``.
     """
     with store.database.transaction():
         if client_id is not None:

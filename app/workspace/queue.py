@@ -30,7 +30,7 @@ def enqueue(
         raise_revision(store, conversation_id)
         waiting = list_queued(store, conversation_id)
         row = QueuedRow(
-            id=store.new_id("wait"),
+            id=store.new_id("msg"),
             conversation=conversation_id,
             client_id=clean_text(client_id),
             text=clean_text(text),
@@ -43,7 +43,7 @@ def enqueue(
 
 
 def list_queued(store: Store, conversation_id: str, kind: QueueKind | None = None) -> list[QueuedRow]:
-    """What waits, first in first; of one kind or of both."""
+    """What waits, first in first; of one kind or of all."""
     query = QueuedMessage.select().where(QueuedMessage.conversation == conversation_id)
     if kind is not None:
         query = query.where(QueuedMessage.kind == kind)

@@ -37,6 +37,18 @@ def folder(tmp_path: Path) -> DataFolder:
     return fresh_folder(tmp_path)
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A whole database with two hundred settings in it."""
+    folder = fresh_folder(tmp_path_factory.mktemp("filled"))
+    database = open_database(folder, CLOCK)
+    with database.transaction():
+        for number in range(200):
+            put(database, f"key {number}", "x" * 300)
+    database.close()
+    return folder.database.read_bytes()
+
+
 @pytest.fixture
 def public_folder() -> Iterator[DataFolder]:
     """Outside the private folder of the test run, so that another user can come as far as the database."""
@@ -201,12 +213,10 @@ def test_the_newest_backup_is_named(folder: DataFolder) -> None:
 
 
 @pytest.mark.parametrize("offset", range(1, 30))
-def test_flipped_bytes_never_end_in_anything_but_words(folder: DataFolder, offset: int) -> None:
-    database = open_database(folder, CLOCK)
-    for number in range(200):
-        put(database, f"key {number}", "x" * 300)
-    database.close()
-    content = bytearray(folder.database.read_bytes())
+def test_flipped_bytes_never_end_in_anything_but_words(
+    folder: DataFolder, filled: bytes, offset: int
+) -> None:
+    content = bytearray(filled)
     start = (len(content) // 30) * offset
     content[start : start + 64] = bytes(byte ^ 0xFF for byte in content[start : start + 64])
     folder.database.write_bytes(content)
@@ -223,12 +233,8 @@ def test_flipped_bytes_never_end_in_anything_but_words(folder: DataFolder, offse
         damaged.close()
 
 
-def test_damage_after_a_crash_is_found_before_anything_is_written(folder: DataFolder) -> None:
-    database = open_database(folder, CLOCK)
-    for number in range(500):
-        put(database, f"key {number}", "x" * 300)
-    database.close()
-    content = bytearray(folder.database.read_bytes())
+def test_damage_after_a_crash_is_found_before_anything_is_written(folder: DataFolder, filled: bytes) -> None:
+    content = bytearray(filled)
     content[-4096 * 3 : -4096] = b"\x55" * 4096 * 2
     folder.database.write_bytes(content)
     folder.database.with_name("plancia.sqlite3-wal").write_bytes(b"left behind")

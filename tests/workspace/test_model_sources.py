@@ -1,0 +1,118 @@
+"""Model sources: kept in the user's order, checked before they are kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.providers.sources import SourceConfig
+from app.workspace.errors import InvalidSource, NotFound
+from app.workspace.model_sources import (
+    add_source,
+    change_source,
+    find_source,
+    list_sources,
+    load_source,
+    order_models,
+    remove_source,
+)
+from app.workspace.store import Store
+
+FULL = SourceConfig(
+    name="workshop",
+    kind="openai",
+    base_url="https://models.example.net/v1",
+    models=("small", "org/large:7b"),
+    context=32_000,
+    max_output=4_000,
+    price_in=0.5,
+    price_out=1.5,
+    keys=("WORKSHOP_KEY", "provider:workshop:1"),
+)
+
+
+def names(store: Store) -> list[str]:
+    return [source.name for source in list_sources(store)]
+
+
+def test_a_source_comes_back_as_it_was_added(store: Store) -> None:
+    assert add_source(store, FULL) == FULL
+    assert list_sources(store) == (FULL,)
+    assert find_source(store, "workshop") == FULL == load_source(store, "workshop")
+
+
+def test_the_least_that_is_needed(store: Store) -> None:
+    for source in (
+        SourceConfig("openai", "openai"),
+        SourceConfig("ollama", "ollama"),
+        SourceConfig("anthropic", "anthropic"),
+    ):
+        assert add_source(store, source) == source
+
+
+def test_a_source_is_tidied_up(store: Store) -> None:
+    untidy = replace(FULL, base_url="  https://models.example.net/v1// ", models=(" small", "large", "small"))
+    tidy = add_source(store, untidy)
+    assert (tidy.base_url, tidy.models) == ("https://models.example.net/v1", ("small", "large"))
+
+
+def test_sources_stand_in_the_order_of_adding(store: Store) -> None:
+    for name in ("zeta", "alpha", "mid"):
+        add_source(store, replace(FULL, name=name))
+    assert names(store) == ["zeta", "alpha", "mid"]
+
+
+def test_a_name_is_taken_once(store: Store) -> None:
+    add_source(store, FULL)
+    with pytest.raises(InvalidSource, match=r'"workshop" already.*provider remove workshop'):
+        add_source(store, replace(FULL, models=()))
+    assert list_sources(store) == (FULL,)
+
+
+def test_a_change_keeps_the_place(store: Store) -> None:
+    for name in ("one", "two", "three"):
+        add_source(store, replace(FULL, name=name))
+    changed = change_source(store, replace(FULL, name="two", models=("new",), keys=()))
+    assert list_sources(store)[1] == changed
+    with pytest.raises(NotFound, match=r'no model source "four"\. There are: one, two, three'):
+        change_source(store, replace(FULL, name="four"))
+
+
+def test_a_removed_source_is_returned_for_its_keys(store: Store) -> None:
+    for name in ("one", "two", "three"):
+        add_source(store, replace(FULL, name=name))
+    assert remove_source(store, "two").keys == FULL.keys
+    add_source(store, replace(FULL, name="four"))
+    assert names(store) == ["one", "three", "four"]
+    with pytest.raises(NotFound):
+        remove_source(store, "two")
+
+
+def test_without_any_source(store: Store) -> None:
+    assert list_sources(store) == ()
+    assert find_source(store, "x") is None
+    with pytest.raises(NotFound, match="none yet"):
+        load_source(store, "x")
+
+
+def test_models_are_preferred_in_the_order_given(store: Store) -> None:
+    add_source(store, replace(FULL, name="one", models=("a", "b", "c")))
+    add_source(store, replace(FULL, name="two", models=("x", "org/y")))
+    add_source(store, replace(FULL, name="three", models=()))
+    order = order_models(store, ["three", "two/org/y", "one/c"])
+    assert [(source.name, source.models) for source in order] == [
+        ("three", ()),
+        ("two", ("org/y", "x")),
+        ("one", ("c", "a", "b")),
+    ]
+    assert list_sources(store) == order
+    assert order_models(store, []) == order
+
+
+@pytest.mark.parametrize("label", ["four/a", "one/zzz", ""])
+def test_an_order_of_unknown_models_changes_nothing(store: Store, label: str) -> None:
+    add_source(store, replace(FULL, name="one", models=("a", "b")))
+    with pytest.raises(NotFound):
+        order_models(store, ["one/b", label])
+    assert list_sources(store)[0].models == ("a", "b")
