@@ -3,7 +3,8 @@
 RoomError
 ├── EmptyMessage     There is nothing to send.
 ├── NothingToResume  The last turn ended as it should, or none was ever taken.
-└── RoomBusy         A turn is running that has to end, or be stopped, first.
+├── RoomBusy         A turn is running that has to end, or be stopped, first.
+└── FolderMissing    The folder that the conversation works in is gone.
 """
 
 from __future__ import annotations
@@ -23,3 +24,7 @@ class NothingToResume(RoomError):
 
 class RoomBusy(RoomError):
     """A turn is running that has to end, or be stopped, first."""
+
+
+class FolderMissing(RoomError):
+    """The folder that the conversation works in is gone."""

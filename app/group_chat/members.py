@@ -3,21 +3,78 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from app.engine.agent import Agent
 from app.engine.events import Done
 from app.engine.runner import Harness
-from app.engine.session import JsonlSession, Session
+from app.engine.session import JsonlSession
+from app.engine.tools import ToolMap
+from app.group_chat.errors import FolderMissing
 from app.hands.files import file_tools
+from app.hands.ledger import ReadLedger
+from app.hands.permissions.closed_places import ClosedPlaces
 from app.hands.permissions.paths import PathGate
 from app.infra.paths import DataFolder
+from app.prompts.rendering import render_prompt
 from app.workspace import sessions
 from app.workspace.rows import ConversationRow, SessionRow
 from app.workspace.store import Store
 
 COMMANDER = "commander"
 COMMANDER_STEPS = 120
-"""Steps a turn of Commander may take."""
+"""Steps that one turn of Commander may take."""
+
+
+class Members:
+    """Builds what a turn runs with. Everything is made anew for each turn, so a change counts at the next one."""
+
+    def __init__(self, store: Store, folder: DataFolder, harness: Harness) -> None:
+        self.harness = harness
+        self._store = store
+        self._folder = folder
+
+    def agent(self, member: str, conversation: ConversationRow) -> Agent:
+        """Raises ``FolderMissing`` where the conversation's folder is gone."""
+        workspace = Path(conversation.workspace)
+        tools = self._tools(workspace)
+        return Agent(
+            name=member,
+            system_prompt=lambda: self._prompt(workspace),
+            tools=tools,
+            model=conversation.model,
+            step_limit=COMMANDER_STEPS,
+        )
+
+    async def open_session(self, row: SessionRow) -> JsonlSession:
+        """Raises ``SessionError``."""
+        return await JsonlSession.open(self._folder.root / row.path)
+
+    def note(self, row: SessionRow, done: Done, model: str | None) -> None:
+        """Keep the size of the session and the tokens that the turn took."""
+        path = self._folder.root / row.path
+        sessions.note_session(
+            self._store,
+            row.id,
+            size=path.stat().st_size if path.exists() else 0,
+            input_tokens=done.usage.input_tokens,
+            output_tokens=done.usage.output_tokens,
+            model=model,
+        )
+
+    def _tools(self, workspace: Path) -> ToolMap:
+        if not workspace.is_dir():
+            raise FolderMissing(
+                f"The folder {workspace} is not there any more. Put it back, or choose another folder for this"
+                " conversation."
+            )
+        closed = ClosedPlaces(Path.home(), own=(self._folder.root,))
+        return file_tools(PathGate(workspace, closed), ReadLedger())
+
+    def _prompt(self, workspace: Path) -> str:
+        return render_prompt(
+            "commander",
+            today=self._store.clock.now().astimezone().date().isoformat(),
+            system=f"{platform.system()} {platform.release()}",
+            workspace=str(workspace),
+        )

@@ -179,7 +179,7 @@ class Room:
         if not inputs and turn.trigger == "continue":
             inputs = [UserInput(GO_ON, self._store.new_id("msg"))]
         done = await live.run(agent, session, inputs, self._members.harness, SteeredMessages(self.board, turn.id))
-        self._members.note(row, session, done)
+        self._members.note(row, done, live.model)
         return done
 
     def _end(self, live: LiveTurn, turn: TurnRow, done: Done) -> None:
