@@ -1,32 +1,38 @@
 """One process at work on one data folder: everything it needs, opened in order and closed in reverse.
 
-Pages and commands share it, so that a turn from the terminal is the turn of the page.
+Pages and commands share it, so that a turn from the terminal is the turn of the page. The cabinet is the part
+that may be opened beside a running server; the workbench is the whole, and only one process has it.
 """
 
 from __future__ import annotations
 
 import os
 import random
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
+from anyio.abc import TaskGroup
 
+from app.engine.provider import ModelSource
 from app.engine.runner import Harness
 from app.group_chat.bus import Bus
 from app.group_chat.members import Members
 from app.infra.clock import Clock, SystemClock
 from app.infra.ids import new_id
 from app.infra.locks import FolderLock
+from app.infra.logs import logging_to
 from app.infra.paths import DataFolder
 from app.infra.secrets import SecretStore
 from app.models.database import open_database
 from app.providers.catalogue import Catalogue
 from app.providers.routing import Sources
 from app.providers.wires import Wiring
+from app.workspace.errors import WorkspaceError
 from app.workspace.model_sources import list_sources
 from app.workspace.settings import get_setting
 from app.workspace.store import Store
@@ -34,55 +40,136 @@ from app.workspace.store import Store
 if TYPE_CHECKING:
     import httpx
 
+Watch = Callable[[ModelSource, Store], ModelSource]
+"""Stands between the runs and the models: sees every call before it is made and may refuse it."""
+
 
 @dataclass(frozen=True, slots=True)
-class Workbench:
-    """What an open data folder offers to a page or a command."""
+class Cabinet:
+    """What lies in the data folder: read and changed in short transactions, beside a running server too."""
 
     folder: DataFolder
     store: Store
     secrets: SecretStore
     sources: Sources
+    environment: Mapping[str, str]
+
+    def workspace(self, asked: Path | None = None) -> Path:
+        """The folder of a new conversation: ``asked``, else ``PLANCIA_WORKSPACE``, else the setting, else ~/Plancia.
+
+        Made where it is missing. Raises ``FolderUnusable``.
+        """
+        named = self.environment.get("PLANCIA_WORKSPACE") or str(get_setting(self.store, "workspace.default"))
+        chosen = asked or Path(named or Path.home() / "Plancia")
+        return usable_folder(chosen, make=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Workbench(Cabinet):
+    """The cabinet, and the bus on which turns are taken."""
+
     bus: Bus
     recovered: int
     """Turns that a crash had cut off and that this start closed."""
 
 
+class FolderUnusable(WorkspaceError):
+    """The folder that was named cannot be worked in. The text says why and what to do."""
+
+
 @asynccontextmanager
 async def open_workbench(
-    folder: DataFolder, *, environment: Mapping[str, str] = os.environ, clock: Clock | None = None
+    folder: DataFolder,
+    *,
+    environment: Mapping[str, str] = os.environ,
+    clock: Clock | None = None,
+    watch: Watch = lambda models, _: models,
 ) -> AsyncIterator[Workbench]:
     """Take the folder for this process alone until the block is left; then every run is stopped.
 
     Raises ``DataFolderError``, ``FolderInUse``, ``StorageError``.
     """
-    clock = clock or SystemClock()
     folder.create()
     async with AsyncExitStack() as stack:
         stack.enter_context(FolderLock(folder))
+        stack.enter_context(logging_to(folder.logs))
+        base = await stack.enter_async_context(open_cabinet(folder, environment=environment, clock=clock))
+        store = base.store
+        harness = Harness(watch(base.sources, store), store.clock, new_id, random.random)
+        tasks = await stack.enter_async_context(_tasks())
+        bus = Bus(store, Members(store, folder, harness), partial(_start, tasks))
+        stack.push_async_callback(_stop_all, bus)
+        recovered = await bus.recover()
+        yield Workbench(folder, store, base.secrets, base.sources, environment, bus, recovered)
+
+
+@asynccontextmanager
+async def open_cabinet(
+    folder: DataFolder, *, environment: Mapping[str, str] = os.environ, clock: Clock | None = None
+) -> AsyncIterator[Cabinet]:
+    """Open what lies in the folder, made where it is missing. Raises ``DataFolderError``, ``StorageError``."""
+    clock = clock or SystemClock()
+    folder.create()
+    async with AsyncExitStack() as stack:
         database = open_database(folder, clock)
         stack.callback(database.close)
         store = Store(database, clock, new_id)
         secrets = SecretStore(folder.secrets)
         http = _Http()
         stack.push_async_callback(http.close)
-        sources = open_sources(store, secrets, http, environment)
-        members = Members(store, folder, Harness(sources, clock, new_id, random.random))
-        tasks = await stack.enter_async_context(anyio.create_task_group())
-        bus = Bus(store, members, lambda work: tasks.start_soon(work))
-        stack.push_async_callback(bus.stop_all)
-        yield Workbench(folder, store, secrets, sources, bus, await bus.recover())
+        sources = Sources(
+            configured=lambda: list_sources(store),
+            default=lambda: (
+                environment.get("PLANCIA_MODEL") or str(get_setting(store, "model.default")) or None
+            ),
+            stored_key=secrets.get,
+            environment=environment,
+            connect=Wiring(client=http.client, clock=clock).connect,
+            catalogue=Catalogue.installed(),
+        )
+        yield Cabinet(folder, store, secrets, sources, environment)
 
 
-def open_sources(store: Store, secrets: SecretStore, http: _Http, environment: Mapping[str, str]) -> Sources:
-    return Sources(
-        configured=lambda: list_sources(store),
-        default=lambda: environment.get("PLANCIA_MODEL") or str(get_setting(store, "model.default")) or None,
-        stored_key=secrets.get,
-        environment=environment,
-        wiring=Wiring(client=http.client, clock=store.clock),
-        catalogue=Catalogue(),
-    )
+def usable_folder(path: Path, *, make: bool = False) -> Path:
+    """``path``, absolute. Raises ``FolderUnusable`` where it is no folder, or cannot be made."""
+    folder = path.expanduser().absolute()
+    try:
+        if make:
+            folder.mkdir(parents=True, exist_ok=True)
+        is_folder = folder.is_dir()
+    except OSError as error:
+        raise FolderUnusable(
+            f"The folder {folder} cannot be worked in: {error.strerror or error}. Choose another one with --workspace."
+        ) from error
+    if not is_folder:
+        there = "that is a file" if folder.exists() else "there is no such folder"
+        raise FolderUnusable(f"{folder} cannot be worked in: {there}. Choose another one with --workspace.")
+    return folder
+
+
+@asynccontextmanager
+async def _tasks() -> AsyncIterator[TaskGroup]:
+    """A task group from which the one error of the block comes out as itself."""
+    try:
+        async with anyio.create_task_group() as tasks:
+            yield tasks
+    except BaseExceptionGroup as group:
+        if len(group.exceptions) == 1:
+            raise group.exceptions[0] from None
+        raise
+
+
+def _start(tasks: TaskGroup, work: Callable[[], Awaitable[Any]]) -> None:
+    async def take() -> None:
+        await work()
+
+    tasks.start_soon(take)
+
+
+async def _stop_all(bus: Bus) -> None:
+    """Runs get their end although the process is being ended."""
+    with anyio.CancelScope(shield=True):
+        await bus.stop_all()
 
 
 class _Http:
