@@ -13,7 +13,7 @@ python="$folder/bin/python"
 stamp="$folder/.installed-$(basename "$lock" .lock)"
 
 fail() {
-    printf 'Plancia: %s\n' "$1" >&2
+    printf '%s\n' "$1" >&2
     exit 1
 }
 
@@ -49,10 +49,10 @@ install_command() {  # install_command missing|old|venv
 fail_without_python() {
     for name in python3 python; do
         if command -v "$name" >/dev/null && found=$("$name" -c 'import sys; print(sys.version.split()[0])' 2>/dev/null); then
-            fail "it needs Python 3.11 or newer, and $name here is $found; install a newer one ($(install_command old)) and run make again."
+            fail "Plancia needs Python 3.11 or newer, and $name here is $found; install a newer one ($(install_command old)) and run make again."
         fi
     done
-    fail "it needs Python 3.11 or newer, and there is none here; install it ($(install_command missing)) and run make again."
+    fail "Plancia needs Python 3.11 or newer, and there is none here; install it ($(install_command missing)) and run make again."
 }
 
 make_environment() {
