@@ -1,0 +1,72 @@
+"""Static files as two bundles, made once at start: a page loads one stylesheet and one script, kept by hash."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+STYLES = ("tokens", "base", "layout", "conversation", "messages", "forms", "screens")
+SCRIPTS = (
+    "vendor/htmx.js",
+    "vendor/hx-sse.js",
+    "js/entries.js",
+    "js/connection.js",
+    "js/scroll.js",
+    "js/composer.js",
+    "js/confirm.js",
+    "js/toast.js",
+    "js/panel.js",
+    "js/clock.js",
+    "js/copy.js",
+    "js/theme.js",
+    "js/keys.js",
+)
+
+_FOREVER = "public, max-age=31536000, immutable"
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    name: str
+    media_type: str
+    body: bytes
+    packed: bytes
+    """The same, gzipped."""
+
+    @property
+    def url(self) -> str:
+        return f"/static/{self.name}"
+
+
+class Assets:
+    """The bundles of one installation. Raises ``OSError`` where a file of them is missing."""
+
+    def __init__(self, root: Path) -> None:
+        styles = [root / "css" / f"{name}.css" for name in STYLES]
+        self.styles = _bundle("plancia", "css", "text/css", styles)
+        self.script = _bundle("plancia", "js", "text/javascript", [root / path for path in SCRIPTS])
+        self._by_name: Mapping[str, Asset] = {asset.name: asset for asset in (self.styles, self.script)}
+
+    async def respond(self, request: Request) -> Response:
+        """Answers ``/static/{name}``."""
+        asset = self._by_name.get(request.path_params["name"])
+        if asset is None:
+            return PlainTextResponse("There is no such file.", status_code=404)
+        headers = {"Cache-Control": _FOREVER, "Vary": "Accept-Encoding"}
+        if "gzip" not in request.headers.get("accept-encoding", ""):
+            return Response(asset.body, headers=headers, media_type=asset.media_type)
+        headers["Content-Encoding"] = "gzip"
+        return Response(asset.packed, headers=headers, media_type=asset.media_type)
+
+
+def _bundle(name: str, suffix: str, media_type: str, files: list[Path]) -> Asset:
+    body = b"\n".join(file.read_bytes() for file in files)
+    digest = hashlib.sha256(body).hexdigest()[:16]
+    packed = gzip.compress(body, compresslevel=9, mtime=0)
+    return Asset(f"{name}-{digest}.{suffix}", f"{media_type}; charset=utf-8", body, packed)

@@ -1,0 +1,243 @@
+"""What templates receive beside messages: the rail, the floor line, the queue, the composer, the panel."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Literal
+
+from app.group_chat.events import Floor
+from app.web.plain import one_line, plain
+from app.web.times import local
+from app.web.tool_words import words_for
+from app.web.views import member_hue, member_label
+from app.workspace.rows import ConversationRow, MessageRow, QueuedRow, QueueKind, TurnRow, TurnState
+
+UNTITLED = "New conversation"
+
+RailState = Literal["rest", "running", "failed", "interrupted"]
+
+
+@dataclass(frozen=True, slots=True)
+class RailItem:
+    id: str
+    title: str
+    state: RailState
+    current: bool
+
+    @property
+    def href(self) -> str:
+        return f"/conversations/{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class RailGroup:
+    """Conversations under one heading."""
+
+    heading: str
+    items: tuple[RailItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """What every page with a rail shows around its own content."""
+
+    groups: tuple[RailGroup, ...]
+    address: str
+    """Host and port this browser talks to."""
+    screen: str = ""
+    """The part of the workspace that is open: ``settings`` or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Toast:
+    """Something that was done, and the way to take it back."""
+
+    text: str
+    undo: str = ""
+    """Address that a POST undoes it at, or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class FloorView:
+    """Who is at work. ``words`` follow the member's name; nothing is drawn where nobody is."""
+
+    live: bool
+    stopping: bool
+    member: str
+    label: str
+    hue: str
+    words: str
+    since: datetime | None
+    announcement: str
+    """For a screen reader; empty where the change is too small to be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedView:
+    id: str
+    number: int
+    text: str
+    kind: QueueKind
+    first: bool
+    last: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOption:
+    """One entry of the model picker. ``value`` is ``provider/model``; empty follows the default."""
+
+    value: str
+    label: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Composer:
+    """``enter`` is what Enter does while a run is live; the other one is on Ctrl Enter."""
+
+    live: bool
+    enter: Literal["steer", "queue"]
+    models: tuple[ModelOption, ...]
+    draft: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskView:
+    """One turn of a member."""
+
+    id: str
+    name: str
+    label: str
+    hue: str
+    state: TurnState
+    word: str
+    seconds: float | None
+    """None while it runs; ``since`` then counts."""
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class UsageLine:
+    """What one model has used in a conversation."""
+
+    model: str
+    calls: int
+    input_tokens: int
+    """Cached ones included."""
+    output_tokens: int
+    cost: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class UsageView:
+    lines: tuple[UsageLine, ...]
+    tokens: int
+    cost: float | None
+    """US dollars, of the calls whose price is known; None where none is."""
+    partly_unknown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationView:
+    id: str
+    title: str
+    named: bool
+    """It has a title that can be changed."""
+    workspace: str
+
+    @property
+    def href(self) -> str:
+        return f"/conversations/{self.id}"
+
+
+def conversation_view(row: ConversationRow) -> ConversationView:
+    title = one_line(row.title)
+    return ConversationView(row.id, title or UNTITLED, bool(title), one_line(row.workspace))
+
+
+def rail_item(row: ConversationRow, *, state: RailState = "rest", current: bool = False) -> RailItem:
+    return RailItem(row.id, one_line(row.title) or UNTITLED, state, current)
+
+
+def rail_groups(
+    rows: Iterable[ConversationRow],
+    *,
+    today: date,
+    current: str | None = None,
+    running: Collection[str] = (),
+    troubled: Mapping[str, RailState] = {},
+) -> tuple[RailGroup, ...]:
+    """The newest first, under Today and Earlier. ``today`` is a day of this machine's zone."""
+    now: list[RailItem] = []
+    before: list[RailItem] = []
+    for row in rows:
+        state = "running" if row.id in running else troubled.get(row.id, "rest")
+        place = now if local(row.updated).date() >= today else before
+        place.append(rail_item(row, state=state, current=row.id == current))
+    groups = (RailGroup("Today", tuple(now)), RailGroup("Earlier", tuple(before)))
+    return tuple(group for group in groups if group.items)
+
+
+def floor_view(floor: Floor) -> FloorView:
+    label = member_label(floor.member)
+    return FloorView(
+        live=floor.is_live,
+        stopping=floor.state == "stopping",
+        member=floor.member,
+        label=label,
+        hue=member_hue(floor.member),
+        words=_DOING.get(floor.state, "").format(tool=words_for(floor.detail or "").verb),
+        since=local(floor.since) if floor.since else None,
+        announcement=_ANNOUNCED.get(floor.state, "").format(label=label),
+    )
+
+
+_ANNOUNCED = {
+    "idle": "{label} has ended its turn.",
+    "writing": "{label} is writing.",
+    "waiting": "{label} waits to try again.",
+    "stopping": "{label} is stopping.",
+}
+_DOING = {
+    "thinking": "is thinking",
+    "writing": "is writing",
+    "tool": "runs a tool: {tool}",
+    "waiting": "waits to try again",
+    "stopping": "is stopping…",
+}
+
+
+def queue_view(rows: Sequence[QueuedRow]) -> tuple[QueuedView, ...]:
+    last = len(rows)
+    return tuple(
+        QueuedView(row.id, number, plain(row.text), row.kind, number == 1, number == last)
+        for number, row in enumerate(rows, start=1)
+    )
+
+
+def task_view(turn: TurnRow, asked: MessageRow | None) -> TaskView:
+    """``asked`` is the message that began the turn, where it was one."""
+    first_line = plain(asked.text).strip().split("\n")[0] if asked else ""
+    started = local(turn.started)
+    return TaskView(
+        id=turn.id,
+        name=first_line[:120] or ("Tried again" if turn.trigger == "retry" else "Continued"),
+        label=member_label(turn.member),
+        hue=member_hue(turn.member),
+        state=turn.state,
+        word=_ENDED[turn.state],
+        seconds=(local(turn.ended) - started).total_seconds() if turn.ended else None,
+        since=started,
+    )
+
+
+_ENDED: Mapping[TurnState, str] = {
+    "running": "running",
+    "completed": "done",
+    "failed": "failed",
+    "aborted": "stopped",
+    "interrupted": "interrupted",
+    "limit": "at its limit",
+}

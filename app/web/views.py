@@ -1,0 +1,251 @@
+"""What templates receive of a message: frozen values, made from its row by pure functions.
+
+A template draws one kind in all its states; which one is decided by ``kind`` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, assert_never
+
+from markupsafe import Markup
+
+from app.web.live_markdown import LiveMarkdown
+from app.web.markdown import render_markdown
+from app.web.notices import NoticeWords, notice_words
+from app.web.plain import one_line, plain
+from app.web.times import local
+from app.web.tool_words import Shown, cut, target_of, trouble_of, words_for
+from app.workspace.rows import MessageKind, MessageRow, MessageState
+
+DrawnKind = Literal["user", "assistant", "tool_call", "notice", "error"]
+"""The kinds that have a template; the others come with the features that make them."""
+
+_LABELS = {"user": "You", "commander": "Commander"}
+_HUES = {"commander": "cmd"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What the frame of every article needs."""
+
+    id: str
+    kind: DrawnKind
+    member: str
+    label: str
+    """Who speaks, as a reader says it."""
+    hue: str
+    """Class of the member's colour, or nothing."""
+    state: MessageState
+    time: datetime
+    """In the zone of this machine."""
+    waits: bool = False
+    """It needs the user."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserView(Entry):
+    text: str
+    sent: str | None
+    """``steer`` where it was folded into a running turn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssistantView(Entry):
+    html: Markup
+    """All of the text; of one that streams, its closed blocks."""
+    tail: Markup | None
+    """The open end of a text that streams; None for every other."""
+    thought: str
+    thought_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolView(Entry):
+    icon: str
+    verb: str
+    target: str
+    stat: str
+    """How it stands, in a word or two: ``running``, ``failed``, …; nothing where it simply ended."""
+    seconds: float | None
+    arguments: tuple[tuple[str, Shown], ...]
+    output: Shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoticeView(Entry):
+    words: NoticeWords
+    resume: str
+    """Address that a POST continues the run at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorView(Entry):
+    title: str
+    more: str
+    detail: str
+    reference: str
+    settings: bool
+    """The way out leads through the settings of models."""
+    can_retry: bool
+    resume: str
+    """Address that a POST tries the run again at."""
+
+
+MessageView = UserView | AssistantView | ToolView | NoticeView | ErrorView
+
+
+def message_view(
+    row: MessageRow, live: LiveMarkdown | None = None, thought: str | None = None
+) -> MessageView:
+    """The view of one row. Of a text that streams, ``live`` and ``thought`` are what has been said by now.
+
+    Raises ``LookupError`` for a kind that no template draws.
+    """
+    kind = _drawn(row.kind)
+    frame = {"id": row.id, "member": row.member, "state": row.state, "time": local(row.created)}
+    match kind:
+        case "user":
+            return _user(row, frame)
+        case "assistant":
+            return _assistant(row, frame, live, thought)
+        case "tool_call":
+            return _tool(row, frame)
+        case "notice":
+            return _notice(row, frame)
+        case "error":
+            return _error(row, frame)
+        case _:
+            assert_never(kind)
+
+
+def message_views(
+    rows: Iterable[MessageRow], live: Mapping[str, LiveMarkdown] = {}
+) -> tuple[MessageView, ...]:
+    """Views of the rows that have a template, in order; ``live`` holds the texts that stream, by message id."""
+    return tuple(message_view(row, live.get(row.id)) for row in rows if row.kind in DRAWN_KINDS)
+
+
+DRAWN_KINDS: tuple[DrawnKind, ...] = ("user", "assistant", "tool_call", "notice", "error")
+
+
+def member_label(member: str) -> str:
+    return _LABELS.get(member) or one_line(member).replace("_", " ").capitalize() or "Somebody"
+
+
+def member_hue(member: str) -> str:
+    return _HUES.get(member, "")
+
+
+def _drawn(kind: MessageKind) -> DrawnKind:
+    for drawn in DRAWN_KINDS:
+        if drawn == kind:
+            return drawn
+    raise LookupError(f"no template draws a message of kind {kind!r}")
+
+
+def _user(row: MessageRow, frame: Mapping[str, Any]) -> UserView:
+    return UserView(
+        kind="user", label="You", hue="", text=plain(row.text), sent=row.data.get("sent"), **frame
+    )
+
+
+def _assistant(
+    row: MessageRow, frame: Mapping[str, Any], live: LiveMarkdown | None, thought: str | None
+) -> AssistantView:
+    streams = row.state == "streaming"
+    if streams and live is None:
+        live = LiveMarkdown()
+        live.feed(row.text)
+    milliseconds = row.data.get("thought_ms")
+    return AssistantView(
+        kind="assistant",
+        label=member_label(row.member),
+        hue=member_hue(row.member),
+        html=Markup("").join(live.closed) if streams and live else render_markdown(row.text),
+        tail=live.tail if streams and live else None,
+        thought=plain(row.data.get("reasoning") or "" if thought is None else thought),
+        thought_seconds=milliseconds / 1000 if isinstance(milliseconds, int | float) else None,
+        **frame,
+    )
+
+
+def _tool(row: MessageRow, frame: Mapping[str, Any]) -> ToolView:
+    name, arguments = str(row.data.get("name", "")), row.data.get("arguments") or {}
+    words, milliseconds = words_for(name), row.data.get("duration_ms")
+    return ToolView(
+        kind="tool_call",
+        label=member_label(row.member),
+        hue=member_hue(row.member),
+        icon=words.icon,
+        verb=words.verb,
+        target=target_of(name, arguments),
+        stat=_stat(row),
+        seconds=milliseconds / 1000 if isinstance(milliseconds, int | float) else None,
+        arguments=tuple((one_line(str(key)), cut(_said(value))) for key, value in arguments.items()),
+        output=cut(str(row.data.get("result") or row.data.get("progress") or "")),
+        **frame,
+    )
+
+
+def _stat(row: MessageRow) -> str:
+    match row.state:
+        case "streaming":
+            return "running"
+        case "interrupted":
+            return "cut off"
+        case "failed":
+            return trouble_of(row.data.get("error_code"))
+        case "done":
+            return ""
+        case _:
+            assert_never(row.state)
+
+
+def _said(value: object) -> str:
+    return value if isinstance(value, str) else repr(value)
+
+
+def _notice(row: MessageRow, frame: Mapping[str, Any]) -> NoticeView:
+    words = notice_words(row.data, row.text)
+    waits = words.needs_user and not row.data.get("settled")
+    return NoticeView(
+        kind="notice", label="Plancia", hue="", words=words, waits=waits, resume=_resume(row), **frame
+    )
+
+
+def _error(row: MessageRow, frame: Mapping[str, Any]) -> ErrorView:
+    title, more = first_sentence(plain(row.text))
+    settled = bool(row.data.get("settled"))
+    return ErrorView(
+        kind="error",
+        label="Plancia",
+        hue="",
+        title=title,
+        more=more,
+        detail=plain(str(row.data.get("detail") or "")),
+        reference=one_line(str(row.data.get("reference") or "")),
+        settings=not settled and row.data.get("kind") in _SETTLED_IN_SETTINGS,
+        can_retry=not settled,
+        resume=_resume(row),
+        **frame,
+    )
+
+
+def _resume(row: MessageRow) -> str:
+    return f"/conversations/{row.conversation}/resume"
+
+
+_SETTLED_IN_SETTINGS = {"auth", "balance", "subscription", "unreachable", "unknown_model", "invalid"}
+
+
+def first_sentence(text: str) -> tuple[str, str]:
+    """The first sentence as a heading, without its full stop, and what follows."""
+    for at, character in enumerate(text):
+        if character in ".!?" and text[at + 1 : at + 2] == " " and text[at + 2 : at + 3].isupper():
+            return text[: at + 1].removesuffix("."), text[at + 2 :]
+        if character == "\n":
+            return text[:at], text[at + 1 :]
+    return text.removesuffix("."), ""
