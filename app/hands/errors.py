@@ -1,7 +1,8 @@
 """The hands' errors, as a map. None of them leaves this room: a tool turns it into a result for the model.
 
 HandsError
-└── Refused              The call cannot be done; the sentence ends with the next valid step.
+├── Refused              The call cannot be done; the sentence ends with the next valid step.
+└── Stopped              Nobody waits for the result any more.
 
 The codes, each for one kind of next step:
 
@@ -49,3 +50,7 @@ class Refused(HandsError):
         self.sentence = sentence
         self.transient = transient
         """True where the very same call may work later."""
+
+
+class Stopped(HandsError):
+    """Nobody waits for the result any more."""

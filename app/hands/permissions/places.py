@@ -37,7 +37,7 @@ class Place:
     missing: tuple[str, ...]
     """Folders that would have to be made in ``folder``, one in the other, to hold it."""
     standing: Standing
-    """What is still closed below ``folder``."""
+    """What may be closed below the place itself."""
     status: os.stat_result | None
     """Of the thing itself, not followed; None where nothing is there."""
     is_closed_file: Callable[[os.stat_result], bool]
@@ -57,6 +57,14 @@ class Place:
     @property
     def is_file(self) -> bool:
         return self.status is not None and stat.S_ISREG(self.status.st_mode)
+
+    def look_again(self) -> None:
+        """Take note of what is there by now."""
+        if self.name is not None and not self.missing:
+            try:
+                self.status = os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
+            except FileNotFoundError:
+                self.status = None
 
     def open_file(self) -> io.FileIO:
         """Open a regular file to read. Raises ``Refused`` for everything else."""
@@ -151,6 +159,18 @@ def open_regular(name: str, folder: int, is_closed_file: Callable[[os.stat_resul
     return io.FileIO(descriptor, "rb")
 
 
+def read_whole(file: io.FileIO, label: str, most: int) -> bytes:
+    """All of an open file. Raises ``Refused`` where that is more than ``most`` bytes."""
+    data = bytearray()
+    while piece := file.read(1 << 20):
+        data += piece
+        if len(data) > most:
+            raise Refused(
+                "E_TOO_LARGE", f"{label} is larger than {most:,} bytes. Read a range of it, or search in it."
+            )
+    return bytes(data)
+
+
 def failed(label: str, done: str, error: OSError) -> Refused:
     """The system's answer, in words for the model."""
     match error.errno:
@@ -159,7 +179,11 @@ def failed(label: str, done: str, error: OSError) -> Refused:
                 "E_DENIED",
                 f"{label} cannot be {done}: the system does not permit it. Ask the user to change that.",
             )
-        case errno.ELOOP | errno.ENOTDIR | errno.EEXIST | errno.ENOENT:
+        case errno.EEXIST:
+            return Refused(
+                "E_STALE", f"{label} has appeared just now. Read it with read_file before you change it."
+            )
+        case errno.ELOOP | errno.ENOTDIR | errno.ENOENT:
             return Refused(
                 "E_FAILED",
                 f"{label} cannot be {done}: something else changed it just now. Look again with list_files.",

@@ -71,7 +71,7 @@ class Walk:
             elif link is not None and self._purpose != "delete":
                 raise self._refuse_link(name, link)
             elif not self._ahead:
-                return self._last(name)
+                return self._last(name, standing)
             elif not self._enter(name, standing):
                 return self._missing(name)
         return self._here()
@@ -139,14 +139,14 @@ class Walk:
 
     # Ends
 
-    def _last(self, name: str) -> Place:
+    def _last(self, name: str, standing: Standing) -> Place:
         try:
             status = os.stat(name, dir_fd=self._open[-1], follow_symlinks=False)
         except FileNotFoundError:
             return self._missing(name)
         except OSError as error:
             raise failed(self._label(name), "looked at", error) from error
-        place = self._place((), name, status)
+        place = self._place((), name, status, standing)
         if not place.is_folder and asks(name) and self._purpose in _REVEALS:
             os.close(place.folder)
             raise _refuse_secret(place.label)
@@ -162,7 +162,7 @@ class Walk:
             standing = self._guard(part, names, standing)
             names.append(part)
         *folders, last = (name, *self._ahead)
-        return self._place(tuple(folders), last, None)
+        return self._place(tuple(folders), last, None, standing)
 
     def _here(self) -> Place:
         if self._purpose in _CHANGES:
@@ -170,14 +170,14 @@ class Walk:
             raise Refused(
                 "E_IS_FOLDER", f"{what} is a folder and is not changed as a whole. Name a file in it."
             )
-        return self._place((), None, os.fstat(self._open[-1]))
+        return self._place((), None, os.fstat(self._open[-1]), self._standing[-1])
 
-    def _place(self, folders: tuple[str, ...], name: str | None, status: os.stat_result | None) -> Place:
+    def _place(
+        self, folders: tuple[str, ...], name: str | None, status: os.stat_result | None, standing: Standing
+    ) -> Place:
         path = self._root.path.joinpath(*self._names, *folders, *(() if name is None else (name,)))
-        here, standing = self._open.pop(), self._standing[-1]
-        return Place(
-            path, self._roots.label(path), here, name, folders, standing, status, self._is_closed_file
-        )
+        label, here = self._roots.label(path), self._open.pop()
+        return Place(path, label, here, name, folders, standing, status, self._is_closed_file)
 
     # Checks
 

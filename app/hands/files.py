@@ -1,0 +1,156 @@
+"""Looking at files: ``read_file``, ``list_files``, ``stat_file``."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from functools import partial
+
+from app.engine.tools import Tool
+from app.hands.large import view_large
+from app.hands.ledger import SHOWN_HASH, ReadLedger, content_hash
+from app.hands.limits import LISTED_ENTRIES, SNIFFED_BYTES, WHOLE_FILE_BYTES
+from app.hands.permissions.closed_places import asks
+from app.hands.permissions.names import shown
+from app.hands.permissions.paths import PathGate
+from app.hands.permissions.places import Place, read_whole
+from app.hands.text import decode, find_kind, line_count, line_ends, looks_binary
+from app.hands.threads import CheckStop
+from app.hands.tool import PATH, Arguments, HandTool, schema, threaded
+from app.hands.view import Range, view
+
+_RANGE = {
+    "type": "object",
+    "description": "What to read; the whole file without it. Lines count from 1 and both ends are included; "
+    "characters count from 0 and the end is not included.",
+    "properties": {
+        "unit": {"type": "string", "enum": ["line", "char"]},
+        "start": {"type": "integer", "minimum": 0},
+        "end": {"type": "integer", "minimum": 1},
+    },
+    "required": ["unit", "start", "end"],
+    "additionalProperties": False,
+}
+_FOLDER = {
+    "type": "string",
+    "description": "Path of the folder, from the workspace; . is the workspace itself.",
+}
+
+
+def looking_tools(gate: PathGate, ledger: ReadLedger) -> tuple[Tool, ...]:
+    return (
+        HandTool(
+            "read_file",
+            "Read a text file. The first line of the answer, in brackets, says which lines these are, of how many, "
+            "and anything unusual; below it stands the text exactly as it is, without line numbers, so that you can "
+            "quote it in edit_file. Long files come in pieces: the last line in brackets then says how to ask for "
+            "the next one. A file must be read before it is changed.",
+            schema({"path": PATH}, {"range": _RANGE}),
+            True,
+            threaded(partial(read_file, gate, ledger)),
+        ),
+        HandTool(
+            "list_files",
+            "List what lies in one folder, with sizes; folders end with /. For whole trees use search_files.",
+            schema({"path": _FOLDER}),
+            True,
+            threaded(partial(list_files, gate)),
+        ),
+        HandTool(
+            "stat_file",
+            "Say what a path is without reading it: file or folder, size, number of lines, encoding, time of the "
+            "last change, hash.",
+            schema({"path": PATH}),
+            True,
+            threaded(partial(stat_file, gate)),
+        ),
+    )
+
+
+def read_file(gate: PathGate, ledger: ReadLedger, arguments: Arguments, check_stop: CheckStop) -> str:
+    wanted = Range.of(arguments.get("range"))
+    with gate.find(arguments["path"], "read") as place, place.open_file() as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > WHOLE_FILE_BYTES:
+            head = os.pread(file.fileno(), SNIFFED_BYTES, 0)
+            if looks_binary(head):
+                return _no_text(place.label, size, head)
+            return view_large(place.label, size, file, wanted, check_stop)
+        data = read_whole(file, place.label, WHOLE_FILE_BYTES)
+    ledger.note(place.path, content_hash(data))
+    decoded = decode(data)
+    if decoded is None:
+        return _no_text(place.label, len(data), data[:SNIFFED_BYTES])
+    return view(place.label, len(data), content_hash(data), decoded, wanted)
+
+
+def _no_text(label: str, size: int, head: bytes) -> str:
+    kind = find_kind(head) or "binary data"
+    looked = "" if size <= len(head) else f" Cut: only the first {len(head):,} bytes were looked at."
+    hint = " Pictures cannot be shown to you yet." if kind.endswith("image") else ""
+    return f"[{label}: {kind}, {size:,} bytes. It is no text, so nothing of it is shown.{looked}{hint}]"
+
+
+def list_files(gate: PathGate, arguments: Arguments, check_stop: CheckStop) -> str:
+    with gate.find(arguments["path"], "list") as place:
+        folder = place.open_folder()
+        try:
+            with os.scandir(folder) as entries:
+                found = sorted(entries, key=lambda entry: entry.name.casefold())
+            allowed = [entry for entry in found if place.standing.enter(entry.name)]
+            check_stop()
+            lines = [_entry(entry, folder) for entry in allowed[:LISTED_ENTRIES]]
+        finally:
+            os.close(folder)
+    notes = [f"{len(allowed):,} entries" if allowed else "empty"]
+    if len(allowed) < len(found):
+        notes.append(f"{len(found) - len(allowed)} left out, closed to tools")
+    if len(allowed) > len(lines):
+        notes.append(f"cut: the first {len(lines)} are shown, find others with search_files")
+    return "\n".join((f"[{place.label}: {'; '.join(notes)}]", *lines))
+
+
+def _entry(entry: os.DirEntry[str], folder: int) -> str:
+    name = shown(entry.name)
+    if entry.is_symlink():
+        return f"{name} (link)"
+    if entry.is_dir(follow_symlinks=False):
+        return f"{name}/"
+    try:
+        size = os.stat(entry.name, dir_fd=folder, follow_symlinks=False).st_size
+    except OSError:
+        return name  # gone since it was listed, or not to be looked at
+    return f"{name}  {size:,} bytes" + (", may hold secrets: closed to tools" if asks(entry.name) else "")
+
+
+def stat_file(gate: PathGate, arguments: Arguments, check_stop: CheckStop) -> str:
+    with gate.find(arguments["path"], "stat") as place:
+        status = place.status
+        assert status is not None, "only a change may find nothing"
+        changed = datetime.fromtimestamp(status.st_mtime, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        if place.is_folder:
+            return f"[{place.label}: folder, changed {changed}]"
+        if not place.is_file:
+            return f"[{place.label}: pipe, socket or device, not to be read]"
+        facts = [f"{status.st_size:,} bytes", *_facts(place), f"changed {changed}"]
+        check_stop()
+    return f"[{place.label}: {', '.join(facts)}]"
+
+
+def _facts(place: Place) -> list[str]:
+    """What only the content tells."""
+    if asks(place.path.name):
+        return ["may hold secrets: closed to tools"]
+    with place.open_file() as file:
+        head = os.pread(file.fileno(), SNIFFED_BYTES, 0)
+        if looks_binary(head):
+            return [find_kind(head) or "binary data"]
+        if os.fstat(file.fileno()).st_size > WHOLE_FILE_BYTES:
+            return ["text, too large to be edited"]
+        data = read_whole(file, place.label, WHOLE_FILE_BYTES)
+    decoded = decode(data)
+    if decoded is None:
+        return ["binary data"]
+    ends = line_ends(decoded.text)
+    lines = f"{line_count(decoded.text):,} lines" + (f" ({ends})" if ends else "")
+    return [lines, decoded.name, f"hash {content_hash(data)[:SHOWN_HASH]}"]

@@ -1,0 +1,15 @@
+"""What an agent holds in its hands: the file tools by name."""
+
+from __future__ import annotations
+
+from app.engine.tools import Tool
+from app.hands.changes import changing_tools
+from app.hands.files import looking_tools
+from app.hands.ledger import ReadLedger
+from app.hands.permissions.paths import PathGate
+
+
+def file_tools(gate: PathGate, ledger: ReadLedger) -> dict[str, Tool]:
+    """The tools of one run: its folders and closed places, and what it has read so far."""
+    tools = (*looking_tools(gate, ledger), *changing_tools(gate, ledger))
+    return {tool.name: tool for tool in tools}
