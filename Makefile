@@ -1,4 +1,4 @@
-# Each target sets up what it needs; after the first time that takes no time.
+# Every command of the project. Each target sets up what it needs; after the first time that takes no time.
 .POSIX:
 .SUFFIXES:
 .NOTPARALLEL:

@@ -93,6 +93,8 @@ fi
 fits "$python" || make_environment
 echo "Installing $lock into $folder (only when it changed) …" >&2
 install "$@" || fail "installing $lock did not work; the lines above say why. Is the network there? Then run make again."
-link
+case $lock in
+    */run.lock | */test.lock) link ;;
+esac
 compile
 printf '%s\n' "$wanted" >"$stamp"
