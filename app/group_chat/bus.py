@@ -11,6 +11,7 @@ from app.group_chat.recovery import recover_turn
 from app.group_chat.room import Room, StartTask
 from app.infra.feed import Feed
 from app.workspace import conversations, turns
+from app.workspace.errors import NotFound
 from app.workspace.store import Store
 
 ROOM_EVENTS_KEPT = 4096
@@ -32,10 +33,11 @@ class Bus:
         self.desk: Feed[DeskEvent] = Feed(store.new_id("desk"), 256)
 
     def room(self, conversation: str) -> Room:
-        """The room of a conversation. Raises ``NotFound``."""
+        """The room of a conversation. Raises ``NotFound``, also for one that was deleted."""
+        if conversations.load_conversation(self._store, conversation).deleted_at is not None:
+            raise NotFound("This conversation was deleted.")
         room = self._rooms.get(conversation)
         if room is None:
-            conversations.load_conversation(self._store, conversation)
             feed: Feed[RoomEvent] = Feed(self._store.new_id("room"), ROOM_EVENTS_KEPT)
             room = Room(self._store, conversation, feed, self._members, self._start_task, self.changed)
             self._rooms[conversation] = room

@@ -16,7 +16,7 @@ from app.hands.ledger import ReadLedger
 from app.hands.permissions.closed_places import ClosedPlaces
 from app.hands.permissions.paths import PathGate
 from app.infra.paths import DataFolder
-from app.prompts.rendering import render_prompt
+from app.prompts.rendering import compose
 from app.workspace import sessions
 from app.workspace.rows import ConversationRow, SessionRow
 from app.workspace.store import Store
@@ -40,7 +40,7 @@ class Members:
         tools = self._tools(workspace)
         return Agent(
             name=member,
-            system_prompt=lambda: self._prompt(workspace),
+            system_prompt=lambda: self._prompt(workspace, tools),
             tools=tools,
             model=conversation.model,
             step_limit=COMMANDER_STEPS,
@@ -69,12 +69,13 @@ class Members:
                 " conversation."
             )
         closed = ClosedPlaces(Path.home(), own=(self._folder.root,))
-        return file_tools(PathGate(workspace, closed), ReadLedger())
+        return file_tools(PathGate(workspace, closed=closed), ReadLedger())
 
-    def _prompt(self, workspace: Path) -> str:
-        return render_prompt(
-            "commander",
-            today=self._store.clock.now().astimezone().date().isoformat(),
-            system=f"{platform.system()} {platform.release()}",
+    def _prompt(self, workspace: Path, tools: ToolMap) -> str:
+        return compose(
+            COMMANDER,
+            tools=tuple(tools),
             workspace=str(workspace),
+            system=f"{platform.system()} {platform.release()}",
+            date=self._store.clock.now().astimezone().date().isoformat(),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 import anyio
@@ -12,7 +12,7 @@ from app.engine.events import Done
 from app.engine.steering import UserInput
 from app.group_chat.board import Board
 from app.group_chat.errors import EmptyMessage, NothingToResume, RoomBusy, RoomError
-from app.group_chat.events import Floor, FloorChanged, QueueChanged, RoomEvent, RowAdded, RowChanged
+from app.group_chat.events import ConversationChanged, Floor, FloorChanged, QueueChanged, RoomEvent, RowAdded, RowChanged
 from app.group_chat.members import COMMANDER, Members
 from app.group_chat.turn import LiveTurn
 from app.group_chat.visibility import unheard
@@ -22,7 +22,7 @@ from app.workspace import conversations, messages, queue, sessions, turns
 from app.workspace.rows import QueuedRow, QueueKind, SessionRow, TurnRow
 from app.workspace.store import Store
 
-StartTask = Callable[[Callable[[], Awaitable[Any]]], None]
+StartTask = Callable[[Callable[[], Coroutine[Any, Any, None]]], object]
 """Starts a task in the group that owns all turns."""
 
 QUIET_WITHIN = 2.0
@@ -85,6 +85,8 @@ class Room:
                     self._store, self.id, kind="user", member="user", text=text, client_id=client_id
                 )
                 self.board.announce(row, RowAdded())
+                if row.position == 1:
+                    self.board.publish(ConversationChanged(), member="user")
                 self._begin(trigger=row.id)
 
     async def send_now(self, queued_id: str) -> None:
@@ -110,9 +112,12 @@ class Room:
             self._tell_queue()
             return row
 
-    async def move_waiting(self, queued_id: str, place: int) -> None:
+    async def move_waiting(self, queued_id: str, steps: int) -> None:
+        """Down by so many places, or up where ``steps`` is negative."""
         async with self._lock:
-            queue.move_queued(self._store, queued_id, place)
+            order = [row.id for row in queue.list_queued(self._store, self.id)]
+            place = order.index(queued_id) if queued_id in order else 0
+            queue.move_queued(self._store, queued_id, place + steps)
             self._tell_queue()
 
     async def stop(self) -> None:
@@ -140,6 +145,11 @@ class Room:
             if last is None or last.state == "completed":
                 raise NothingToResume("There is nothing to continue: the last turn ended as it should.")
             self._begin(trigger="retry" if last.state == "failed" else "continue")
+
+    def tell_conversation(self) -> None:
+        """Title, model or folder were changed; whoever shows them draws them anew."""
+        self.board.publish(ConversationChanged(), member="user")
+        self._changed(self.id)
 
     async def wait_quiet(self) -> None:
         await self._quiet.wait()

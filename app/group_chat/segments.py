@@ -22,13 +22,18 @@ class Growing:
     """The article that the model is writing right now."""
 
     row_id: str
+    began: float
     saved_at: float
     text: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
+    thought_until: float = 0.0
 
     def stored(self) -> dict[str, Any]:
-        thinking = "".join(self.reasoning)
-        return {"text": "".join(self.text), "data": {"reasoning": thinking} if thinking else {}}
+        data: dict[str, Any] = {}
+        if self.reasoning:
+            thought_ms = round((self.thought_until - self.began) * 1000)
+            data = {"reasoning": "".join(self.reasoning), "thought_ms": thought_ms}
+        return {"text": "".join(self.text), "data": data}
 
 
 @dataclass(slots=True)
@@ -86,11 +91,12 @@ class Segments:
         growing = self._growing
         if growing is None or growing.row_id != event.message_id:
             growing = self._open(event.message_id)
+        now = self._board.monotonic()
         if isinstance(event, engine.TextDelta):
             growing.text.append(event.text)
         else:
             growing.reasoning.append(event.text)
-        now = self._board.monotonic()
+            growing.thought_until = now
         if now - growing.saved_at >= SAVE_EVERY:
             growing.saved_at = now
             self._board.save(growing.row_id, **growing.stored())
@@ -104,7 +110,8 @@ class Segments:
             self._growing = self._written
             self._board.change(row_id, state="streaming")
         else:
-            self._growing = Growing(row_id, self._board.monotonic())
+            now = self._board.monotonic()
+            self._growing = Growing(row_id, now, now)
             self._add("assistant", id=row_id, state="streaming")
         return self._growing
 
@@ -158,6 +165,7 @@ class Segments:
             self._board.change(row_id, state="done")
 
     def _noticed(self, event: engine.Compaction | engine.Fallback | engine.LoopWarning) -> str:
+        data: dict[str, Any]
         match event:
             case engine.Compaction():
                 data = {"notice": "compaction", "before": event.tokens_before, "after": event.tokens_after}
@@ -170,6 +178,8 @@ class Segments:
                 }
             case engine.LoopWarning():
                 data = {"notice": "loop_warning", "name": event.name, "count": event.count}
+            case _:
+                assert_never(event)
         return self._add("notice", data=data)
 
     def _closed(self, done: engine.Done) -> None:

@@ -70,6 +70,13 @@ class Sources:
         )
         return listed or (ModelChoice(demo.MODEL, "demo"),)
 
+    def default_label(self) -> str | None:
+        """``provider/model`` that ``resolve(None)`` would take, named without reaching for it."""
+        chosen, offered = self._default(), self.choices()
+        if chosen and not (chosen == demo.MODEL and offered[0].origin != "demo"):
+            return chosen
+        return offered[0].label if offered else None
+
     def _default_model(self) -> ResolvedModel:
         sources = self._all()
         chosen = self._default()

@@ -42,9 +42,11 @@ class _Changes:
     changed: dict[str, None] = field(default_factory=dict)
     text: dict[str, list[str]] = field(default_factory=dict)
     reasoning: dict[str, list[str]] = field(default_factory=dict)
+    progress: dict[str, list[str]] = field(default_factory=dict)
     queue: bool = False
     floor: bool = False
     conversation: bool = False
+    usage: bool = False
     desk: bool = False
 
     def take(self, event: RoomEvent) -> None:
@@ -58,6 +60,10 @@ class _Changes:
                 self.text.setdefault(row, []).append(text)
             case engine.ReasoningDelta(text=text):
                 self.reasoning.setdefault(row, []).append(text)
+            case engine.ToolProgress(text=text) if text:
+                self.progress.setdefault(row, []).append(text)
+            case engine.Usage():
+                self.usage = True
             case QueueChanged():
                 self.queue = True
             case FloorChanged():
@@ -156,7 +162,7 @@ class PageFeed:
         self.draw()
 
     def _partials(self, changes: _Changes) -> Iterator[str]:
-        drawing, room = self._drawing, self._room
+        drawing = self._drawing
         grown = {
             row_id: live.feed("".join(pieces))
             for row_id, pieces in changes.text.items()
@@ -172,17 +178,28 @@ class PageFeed:
         for row_id, pieces in changes.reasoning.items():
             if row_id not in whole:
                 yield drawing.reasoning_delta(row_id, "".join(pieces))
+        for row_id, pieces in changes.progress.items():
+            if row_id not in whole:
+                yield drawing.tool_progress(row_id, "".join(pieces))
         for row_id, swaps in grown.items():
             if row_id not in whole:
                 yield drawing.text_delta(row_id, swaps)
+        yield from self._surroundings(changes)
+
+    def _surroundings(self, changes: _Changes) -> Iterator[str]:
+        """What changes around the log."""
+        drawing, room = self._drawing, self._room
         if changes.queue:
             yield drawing.queue_changed(room)
         if changes.floor:
             yield drawing.floor_changed(room)
+            yield drawing.tasks(room)
         if changes.conversation:
             yield drawing.conversation_changed(room)
+        if changes.usage:
+            yield drawing.usage(room)
         if changes.desk:
-            yield drawing.desk_changed(room.id)
+            yield drawing.desk_changed(room)
 
     def _view_of(self, row_id: str) -> MessageView | None:
         row = self._drawing.find_row(row_id)

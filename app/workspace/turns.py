@@ -9,12 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from peewee import Tuple, fn
+
 from app.models.fields import clean_text
 from app.models.tables import Message, Turn
 from app.workspace.conversations import raise_revision
 from app.workspace.errors import NotFound, TurnLive
 from app.workspace.messages import add_message, update_message
-from app.workspace.rows import EndState, MessageRow, TurnRow, columns
+from app.workspace.rows import EndState, MessageRow, TurnRow, TurnState, columns
 from app.workspace.store import Store
 
 
@@ -130,6 +132,21 @@ def load_turn(store: Store, turn_id: str) -> TurnRow:
     if row is None:
         raise NotFound(f'There is no turn "{turn_id}". Its conversation may have been deleted.')
     return row
+
+
+def list_turns(store: Store, conversation_id: str, limit: int = 50) -> list[TurnRow]:
+    """The newest ``limit`` turns, oldest first."""
+    query = Turn.select().where(Turn.conversation == conversation_id)
+    return store.database.rows(TurnRow, query.order_by(Turn.revision.desc()).limit(limit))[::-1]
+
+
+def last_states(store: Store) -> dict[str, TurnState]:
+    """How the newest turn of each conversation stands, by conversation."""
+    newest = Turn.select(Turn.conversation, fn.MAX(Turn.started)).group_by(Turn.conversation)
+    query = Turn.select(Turn.conversation, Turn.state).where(
+        Tuple(Turn.conversation, Turn.started).in_(newest)
+    )
+    return {str(conversation): state for conversation, state in store.database.values(query)}
 
 
 def find_last_turn(store: Store, conversation_id: str) -> TurnRow | None:

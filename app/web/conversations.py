@@ -1,0 +1,166 @@
+"""Handlers of one conversation: its page, its stream, and what is said and done in it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from sse_starlette import EventSourceResponse
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from app.group_chat.room import Room
+from app.web.forms import read_form
+from app.web.site import Site, done, is_htmx, site_of
+from app.workspace import conversations
+
+PANEL_TABS = ("tasks", "plan", "files", "usage")
+PING_SECONDS = 15
+STALLED_SECONDS = 30
+"""A reader that takes nothing for so long has lost its line; it comes back with its cursor."""
+
+
+async def home(request: Request) -> Response:
+    """The last conversation, or the guide of the first run."""
+    site = site_of(request)
+    recent = conversations.list_recent(site.store, limit=1)
+    return RedirectResponse(href(recent[0].id) if recent else "/welcome", status_code=303)
+
+
+async def create(request: Request) -> Response:
+    """Make a conversation; with a ``text`` it begins at once."""
+    site, form = site_of(request), await read_form(request)
+    workspace = form.text("workspace") or str(site.workspace())
+    row = conversations.create_conversation(site.store, workspace=workspace)
+    site.bus.changed(row.id)
+    if text := form.text("text"):
+        await site.bus.room(row.id).post(text, client_id=form.text("client_id") or row.id)
+    return RedirectResponse(href(row.id), status_code=303)
+
+
+async def page(request: Request) -> Response:
+    site, room = _place(request)
+    feed = site.feed(room)
+    feed.draw()
+    tab = request.query_params.get("tab", "tasks")
+    scene = site.scenes.conversation(room)
+    return site.page(
+        "conversation/page.html",
+        cursor=feed.cursor,
+        tab=tab if tab in PANEL_TABS else "tasks",
+        draft=request.query_params.get("draft", ""),
+        **scene,
+        **site.scenes.shell(room.id),
+        **site.scenes.details(room),
+        **site.scenes.log(room, feed.view),
+    )
+
+
+async def earlier(request: Request) -> Response:
+    """The messages before a position, as a part of the page."""
+    site, room = _place(request)
+    before = int(request.query_params.get("before", "0") or 0)
+    log = site.scenes.log(room, site.feed(room).view, before=max(1, before))
+    return HTMLResponse(site.templates.render("conversation/earlier.html", **log))
+
+
+async def stream(request: Request) -> Response:
+    """Everything that happens, as frames of HTML, from the reader's cursor on."""
+    site, room = _place(request)
+    cursor = request.headers.get("last-event-id") or request.query_params.get("after")
+    frames: AsyncIterator[bytes] = site.feed(room).follow(cursor)
+    return EventSourceResponse(
+        frames,
+        ping=PING_SECONDS,
+        send_timeout=STALLED_SECONDS,
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
+
+
+async def send(request: Request) -> Response:
+    """Say something; while a run is live it waits for the end of the turn."""
+    return await _say(request, steer=False)
+
+
+async def steer(request: Request) -> Response:
+    """Say something into the running turn."""
+    return await _say(request, steer=True)
+
+
+async def _say(request: Request, *, steer: bool) -> Response:
+    site, room = _place(request)
+    form = await read_form(request)
+    client_id = form.text("client_id") or site.store.new_id("said")
+    await room.post(form.raw("text"), client_id=client_id, kind="steer" if steer else "queue")
+    return done(request, href(room.id))
+
+
+async def stop(request: Request) -> Response:
+    _, room = _place(request)
+    await room.stop()
+    return done(request, href(room.id))
+
+
+async def resume(request: Request) -> Response:
+    """Continue or Retry: the last turn is taken up where it ended."""
+    _, room = _place(request)
+    await room.resume()
+    return done(request, href(room.id))
+
+
+async def rename(request: Request) -> Response:
+    site, room = _place(request)
+    conversations.rename(site.store, room.id, (await read_form(request)).text("title"))
+    room.tell_conversation()
+    return done(request, href(room.id))
+
+
+async def choose_model(request: Request) -> Response:
+    site, room = _place(request)
+    conversations.choose_model(site.store, room.id, (await read_form(request)).text("model") or None)
+    room.tell_conversation()
+    return done(request, href(room.id))
+
+
+async def delete(request: Request) -> Response:
+    """Out of the list, with a way back; what runs in it is stopped first."""
+    site, room = _place(request)
+    await room.stop()
+    conversations.delete(site.store, room.id)
+    site.bus.changed(room.id)
+    to = f"/?deleted={room.id}"
+    return Response(status_code=204, headers={"HX-Redirect": to}) if is_htmx(request) else RedirectResponse(to, 303)
+
+
+async def undelete(request: Request) -> Response:
+    site = site_of(request)
+    row = conversations.undelete(site.store, request.path_params["id"])
+    site.bus.changed(row.id)
+    return RedirectResponse(href(row.id), status_code=303)
+
+
+async def queued(request: Request) -> Response:
+    """One act on one waiting message: send, edit, delete, up, down."""
+    _, room = _place(request)
+    item, act = request.path_params["item"], request.path_params["act"]
+    match act:
+        case "send":
+            await room.send_now(item)
+        case "edit":
+            await room.edit_waiting(item, (await read_form(request)).raw("text"))
+        case "delete":
+            await room.delete_waiting(item)
+        case "up" | "down":
+            await room.move_waiting(item, -1 if act == "up" else 1)
+        case _:
+            return HTMLResponse("There is no such act on a waiting message.", status_code=404)
+    return done(request, href(room.id))
+
+
+def href(conversation: str) -> str:
+    return f"/conversations/{conversation}"
+
+
+def _place(request: Request) -> tuple[Site, Room]:
+    """Raises ``NotFound``, also for a conversation that was deleted."""
+    site = site_of(request)
+    return site, site.bus.room(request.path_params["id"])

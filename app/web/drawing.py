@@ -1,0 +1,71 @@
+"""One method a template of the stream: what a room event looks like as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from app.group_chat.room import Room
+from app.web.live_markdown import Swap
+from app.web.rendering import Templates
+from app.web.scene import Scenes, View
+from app.web.views import MessageView
+from app.workspace.rows import MessageRow
+
+
+class Drawing:
+    def __init__(self, templates: Templates, scenes: Scenes) -> None:
+        self.templates = templates
+        self.scenes = scenes
+
+    def row_added(self, message: MessageView) -> str:
+        return self._draw("row_added", message=message)
+
+    def row_changed(self, message: MessageView) -> str:
+        return self._draw("row_changed", message=message)
+
+    def text_delta(self, id: str, swaps: Sequence[Swap]) -> str:
+        return self._draw("text_delta", id=id, swaps=swaps) if swaps else ""
+
+    def reasoning_delta(self, id: str, text: str) -> str:
+        return self._draw("reasoning_delta", id=id, text=text)
+
+    def tool_progress(self, id: str, text: str) -> str:
+        return self._draw("tool_progress", id=id, text=text)
+
+    def queue_changed(self, room: Room) -> str:
+        return self._draw("queue_changed", **self.scenes.conversation(room))
+
+    def floor_changed(self, room: Room) -> str:
+        return self._draw("floor_changed", **self.scenes.conversation(room))
+
+    def conversation_changed(self, room: Room) -> str:
+        return self._draw(
+            "conversation_changed", **self.scenes.conversation(room), **self.scenes.details(room)
+        )
+
+    def usage(self, room: Room) -> str:
+        return self._draw("usage", **self.scenes.details(room))
+
+    def tasks(self, room: Room) -> str:
+        return self._draw("tasks", **self.scenes.details(room))
+
+    def desk_changed(self, room: Room) -> str:
+        return self._draw("desk_changed", **self.scenes.shell(room.id))
+
+    def snapshot(self, room: Room, view: View) -> str:
+        """Everything of the page that can change, for a reader whose place in the stream is lost."""
+        scenes = self.scenes
+        return self._draw(
+            "snapshot",
+            **scenes.shell(room.id),
+            **scenes.conversation(room),
+            **scenes.details(room),
+            **scenes.log(room, view),
+        )
+
+    def find_row(self, message_id: str) -> MessageRow | None:
+        return self.scenes.find_row(message_id)
+
+    def _draw(self, event: str, **values: Any) -> str:
+        return self.templates.render(f"stream/{event}.html", **values)

@@ -1,0 +1,37 @@
+"""The site map: every address of the page, the handler behind it, and nothing else."""
+
+from __future__ import annotations
+
+from starlette.routing import BaseRoute, Route
+
+from app.web import conversations, health, settings_general, settings_models, welcome
+from app.web.assets import Assets
+
+
+def routes(assets: Assets) -> list[BaseRoute]:
+    at = "/conversations/{id}"
+    return [
+        Route("/healthz", health.healthz),
+        Route("/static/{name}", assets.respond),
+        Route("/", conversations.home),
+        Route("/welcome", welcome.page),
+        Route("/conversations", conversations.create, methods=["POST"]),
+        Route(at, conversations.page),
+        Route(f"{at}/stream", conversations.stream),
+        Route(f"{at}/earlier", conversations.earlier),
+        Route(f"{at}/messages", conversations.send, methods=["POST"]),
+        Route(f"{at}/steer", conversations.steer, methods=["POST"]),
+        Route(f"{at}/stop", conversations.stop, methods=["POST"]),
+        Route(f"{at}/resume", conversations.resume, methods=["POST"]),
+        Route(f"{at}/title", conversations.rename, methods=["POST"]),
+        Route(f"{at}/model", conversations.choose_model, methods=["POST"]),
+        Route(f"{at}/delete", conversations.delete, methods=["POST"]),
+        Route(f"{at}/undelete", conversations.undelete, methods=["POST"]),
+        Route(f"{at}/queue/{{item}}/{{act}}", conversations.queued, methods=["POST"]),
+        Route("/settings", settings_general.page),
+        Route("/settings", settings_general.change, methods=["POST"]),
+        Route("/settings/models", settings_models.page),
+        Route("/settings/models", settings_models.add, methods=["POST"]),
+        Route("/settings/models/find", settings_models.find, methods=["POST"]),
+        Route("/settings/models/{name}/{act}", settings_models.act, methods=["POST"]),
+    ]

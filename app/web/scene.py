@@ -1,0 +1,141 @@
+"""What the templates of a conversation are given, read from the store and the room at one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from app.group_chat.bus import Bus
+from app.group_chat.room import Room
+from app.providers.routing import Sources
+from app.web.page_views import (
+    Composer,
+    ModelOption,
+    RailState,
+    Shell,
+    TaskView,
+    UsageLine,
+    UsageView,
+    conversation_view,
+    floor_view,
+    queue_view,
+    rail_groups,
+    task_view,
+)
+from app.web.views import DRAWN_KINDS, MessageView
+from app.workspace import conversations, messages, queue, turns, usage
+from app.workspace.rows import ConversationRow, MessageRow
+from app.workspace.settings import get_setting
+from app.workspace.store import Store
+
+ENTRIES_SHOWN = 100
+"""Messages of a conversation that a page shows at first; earlier ones are loaded on request."""
+
+View = Callable[[MessageRow], MessageView]
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """The way to the messages above those that a page shows."""
+
+    href: str
+    count: int
+
+
+class Scenes:
+    """Reads what there is to show. Every method gives the names that one template needs."""
+
+    def __init__(self, store: Store, bus: Bus, sources: Sources, address: str) -> None:
+        self.store = store
+        self._bus = bus
+        self._sources = sources
+        self._address = address
+
+    def shell(self, current: str | None = None, screen: str = "") -> dict[str, Any]:
+        """Around every page: the list of conversations, and where we are."""
+        troubled: dict[str, RailState] = {
+            conversation: "failed" if state == "failed" else "interrupted"
+            for conversation, state in turns.last_states(self.store).items()
+            if state in ("failed", "interrupted")
+        }
+        groups = rail_groups(
+            conversations.list_recent(self.store),
+            today=self.store.clock.now().astimezone().date(),
+            current=current,
+            running={room.id for room in self._bus.live_rooms()},
+            troubled=troubled,
+        )
+        return {"shell": Shell(groups, self._address, screen)}
+
+    def conversation(self, room: Room) -> dict[str, Any]:
+        """Title bar, model picker, floor line, queue, composer."""
+        row = conversations.load_conversation(self.store, room.id)
+        return {
+            "conversation": conversation_view(row),
+            "floor": floor_view(room.floor),
+            "queue": queue_view(queue.list_queued(self.store, room.id)),
+            "composer": self._composer(room, row),
+        }
+
+    def details(self, room: Room) -> dict[str, Any]:
+        """The panel: tasks and usage."""
+        return {"tasks": self._tasks(room.id), "usage": self._usage(room.id)}
+
+    def log(self, room: Room, view: View, before: int | None = None) -> dict[str, Any]:
+        """The newest messages, or those before a position, and the way to earlier ones."""
+        rows = messages.list_messages(self.store, room.id, before_position=before, limit=ENTRIES_SHOWN)
+        first = rows[0].position if rows else 1
+        earlier = (
+            Earlier(f"/conversations/{room.id}/earlier?before={first}", first - 1) if first > 1 else None
+        )
+        return {"messages": [view(row) for row in rows if row.kind in DRAWN_KINDS], "earlier": earlier}
+
+    def find_row(self, message_id: str) -> MessageRow | None:
+        return messages.find_message(self.store, message_id)
+
+    def _composer(self, room: Room, row: ConversationRow) -> Composer:
+        enter: Literal["steer", "queue"] = (
+            "queue" if get_setting(self.store, "composer.enter") == "queue" else "steer"
+        )
+        return Composer(live=room.floor.is_live, enter=enter, models=self._models(row.model))
+
+    def _models(self, chosen: str | None) -> tuple[ModelOption, ...]:
+        """Every model on offer, after the default; one that was chosen and is gone stays visible."""
+        labels = [choice.label for choice in self._sources.choices()]
+        if chosen and chosen not in labels:
+            labels.append(chosen)
+        default = ModelOption("", f"Default: {self._default_label()}", chosen is None)
+        return (default, *(ModelOption(label, model_label(label), label == chosen) for label in labels))
+
+    def _default_label(self) -> str:
+        label = self._sources.default_label()
+        return model_label(label) if label else "none"
+
+    def _tasks(self, conversation: str) -> tuple[TaskView, ...]:
+        return tuple(
+            task_view(turn, messages.find_message(self.store, turn.trigger))
+            for turn in turns.list_turns(self.store, conversation)
+        )
+
+    def _usage(self, conversation: str) -> UsageView:
+        lines = tuple(
+            UsageLine(
+                model=each.key,
+                calls=each.calls,
+                input_tokens=each.input_tokens + each.cache_read_tokens + each.cache_write_tokens,
+                output_tokens=each.output_tokens,
+                cost=None if each.calls == each.unknown_costs else each.cost,
+            )
+            for each in usage.totals(self.store, "model", conversation=conversation)
+        )
+        whole = usage.total(self.store, conversation=conversation)
+        known = whole.calls > whole.unknown_costs
+        return UsageView(
+            lines, whole.tokens, whole.cost if known else None, known and whole.unknown_costs > 0
+        )
+
+
+def model_label(label: str) -> str:
+    """A model as a person reads it; the demo says on its face what it is."""
+    return "Demo model: scripted, not an AI" if label == "demo/tour" else label

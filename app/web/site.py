@@ -1,0 +1,79 @@
+"""What every handler works with: the store, the bus, the templates, and one page feed for each open conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from app.group_chat.bus import Bus
+from app.group_chat.room import Room
+from app.infra.secrets import SecretStore
+from app.providers.routing import Sources
+from app.web.drawing import Drawing
+from app.web.page_feed import PageFeed
+from app.web.page_views import Toast
+from app.web.rendering import Templates
+from app.web.scene import Scenes
+from app.workspace.store import Store
+
+
+class Site:
+    """One running server, as its handlers see it."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        bus: Bus,
+        sources: Sources,
+        secrets: SecretStore,
+        templates: Templates,
+        environment: Mapping[str, str],
+        workspace: Callable[[], Path],
+        address: str,
+    ) -> None:
+        self.store = store
+        self.bus = bus
+        self.sources = sources
+        self.secrets = secrets
+        self.templates = templates
+        self.environment = environment
+        self.workspace = workspace
+        """The folder of a new conversation. Raises ``WorkspaceError``."""
+        self.scenes = Scenes(store, bus, sources, address)
+        self.drawing = Drawing(templates, self.scenes)
+        self._feeds: WeakKeyDictionary[Room, PageFeed] = WeakKeyDictionary()
+
+    def feed(self, room: Room) -> PageFeed:
+        """The frames of a room's pages: the same object for every reader of one room."""
+        feed = self._feeds.get(room)
+        if feed is None:
+            feed = self._feeds[room] = PageFeed(room, self.bus, self.drawing, self.store.new_id("page"))
+        return feed
+
+    def close_streams(self) -> None:
+        """The server is about to end: every open stream says goodbye."""
+        for feed in list(self._feeds.values()):
+            feed.feed.close()
+
+    def page(self, name: str, *, status: int = 200, toast: Toast | None = None, **values: Any) -> Response:
+        return HTMLResponse(self.templates.render(name, toast=toast, **values), status_code=status)
+
+
+def site_of(request: Request) -> Site:
+    site: Site = request.app.state.site
+    return site
+
+
+def is_htmx(request: Request) -> bool:
+    return request.headers.get("hx-request") == "true"
+
+
+def done(request: Request, to: str) -> Response:
+    """The answer to a form: nothing for a page that follows the stream, else back to where it stood."""
+    return Response(status_code=204) if is_htmx(request) else RedirectResponse(to, status_code=303)
