@@ -116,7 +116,7 @@ class JsonlSession(MemorySession):
     ) -> JsonlSession:
         """Read a session and repair it in memory; a missing file is an empty session. Raises ``SessionError``."""
         session = cls(path, mutating=mutating, disk=disk)
-        await to_the_end(session._read)
+        await session._read()
         return session
 
     async def append(self, *messages: Message) -> None:
@@ -132,16 +132,17 @@ class JsonlSession(MemorySession):
         async with self._lock:
             await to_the_end(partial(self._write_journal, line), then=lambda _: self._note_started(call_id))
 
-    def _read(self) -> None:
-        transcript = read_transcript(self._path)
+    async def _read(self) -> None:
+        transcript = await read_transcript(self._path)
         self._started = read_started(self._journal)
         self._size, self._seq, self._torn = transcript.size, transcript.seq, transcript.torn
-        self.marks = transcript.marks
+        self.marks = tuple(transcript.marks)
         self._unwritten = self._heal(transcript.messages)
-        try:
-            self._set_torn_aside()
-        except OSError:
-            pass  # reading goes on; the next append tries again, and fails in words
+        if self._torn:
+            try:
+                await to_the_end(self._set_torn_aside)
+            except OSError:
+                pass  # reading goes on; the next append tries again, and fails in words
 
     def _encode(self, messages: Sequence[Message]) -> tuple[bytes, Sequence[Message]]:
         """The lines, and the messages as they can be stored."""

@@ -102,21 +102,25 @@ def encode(message: Message, seq: int) -> bytes:
     return _encoder.encode(_line(message, seq)) + b"\n"
 
 
-def decode(line: bytes | memoryview) -> tuple[int, Message]:
-    """The ``seq`` and the message of a line. Raises ``Unreadable``."""
+def decode(line: bytes) -> tuple[Message, int]:
+    """The message of a line and its ``seq``. Raises ``Unreadable``."""
     try:
         written = _decoder.decode(line)
     except (msgspec.MsgspecError, RecursionError):
-        written = _decode_leniently(bytes(line))
-    return written.seq, _message(written)
+        written = _decode_leniently(line)
+    return _message(written), written.seq
 
 
-def decode_all(lines: bytes) -> list[tuple[int, Message]]:
-    """What ``decode`` says of each line, much faster. Raises ``Unreadable`` as soon as one is no message."""
+def decode_all(lines: bytes | memoryview) -> tuple[list[Message], int]:
+    """The messages of many lines at once, which is much faster, and the highest ``seq`` among them.
+
+    Raises ``Unreadable`` as soon as one line is no message.
+    """
     try:
-        return [(line.seq, _message(line)) for line in _decoder.decode_lines(lines)]
+        written = _decoder.decode_lines(lines)
     except (msgspec.MsgspecError, RecursionError) as error:
         raise Unreadable(str(error)) from error
+    return [_message(line) for line in written], max((line.seq for line in written), default=0)
 
 
 def storable(message: Message) -> Message:

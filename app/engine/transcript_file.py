@@ -5,10 +5,12 @@ Reading changes nothing. A line that cannot be read stays in the file and become
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import json
+import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.engine.errors import SessionError
@@ -18,6 +20,7 @@ from app.infra.files import FileShrunk
 
 _BOM = b"\xef\xbb\xbf"
 _BLANK = b" \t\r"
+_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,42 +38,87 @@ class Mark:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Transcript:
-    """What was read. ``size`` counts the bytes of whole lines, ``torn`` those after them that are no line."""
+    """What was read so far, and in the end all that there is."""
 
-    messages: tuple[Message, ...] = ()
+    messages: list[Message] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+    lines: int = 0
     seq: int = 0
     """The highest ``seq`` in the file."""
     size: int = 0
+    """Bytes up to the end of the last line."""
     torn: int = 0
-    marks: tuple[Mark, ...] = ()
+    """Bytes after them that are no line."""
+
+    def take(self, block: bytes) -> None:
+        """Read a block of whole lines."""
+        try:
+            messages, seq = decode_all(block)
+            self.messages += messages
+            self.seq = max(self.seq, seq)
+        except Unreadable:
+            for number, line in enumerate(block.split(b"\n"), self.lines + 1):
+                if not self._take_line(line):
+                    after = self.messages[-1].id if self.messages else None
+                    self.marks.append(Mark(number, len(line), after))
+        self.lines += block.count(b"\n")
+        self.size += len(block)
+
+    def take_tail(self, tail: bytes) -> None:
+        """Read what stands after the last newline: nothing, a line that only lacks its end, or a torn one."""
+        if self._take_line(tail):
+            self.size += len(tail)
+        else:
+            self.torn = len(tail)
+
+    def _take_line(self, line: bytes) -> bool:
+        text = line.strip(_BLANK).removeprefix(_BOM)
+        try:
+            if text:
+                message, seq = decode(text)
+                self.messages.append(message)
+                self.seq = max(self.seq, seq)
+        except Unreadable:
+            return False
+        return True
 
 
-def read_transcript(path: Path) -> Transcript:
-    """Read a transcript; a missing one is empty. Raises ``SessionError``."""
+async def read_transcript(path: Path) -> Transcript:
+    """Read a transcript; a missing one is empty. Other tasks have their turn after every block.
+
+    Raises ``SessionError``.
+    """
+    transcript = Transcript()
     try:
-        data = path.read_bytes()
+        for block in _blocks(path):
+            if block.endswith(b"\n"):
+                transcript.take(block)
+            else:
+                transcript.take_tail(block)
+            await asyncio.sleep(0)
     except FileNotFoundError:
-        return Transcript()
+        pass
     except OSError as error:
         raise explain(path, "read", error) from error
-    start = len(_BOM) if data.startswith(_BOM) else 0
-    end = max(start, data.rfind(b"\n") + 1)
-    messages, marks = _read_lines(data[start:end])
-    torn = 0
-    if tail := data[end:].strip(_BLANK):
-        try:
-            messages.append(decode(tail))
-        except Unreadable:
-            torn = len(data) - end
-    return Transcript(
-        messages=tuple(message for _, message in messages),
-        seq=max((seq for seq, _ in messages), default=0),
-        size=len(data) - torn,
-        torn=torn,
-        marks=tuple(marks),
-    )
+    return transcript
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    """The file in blocks of whole lines, and after them what stands behind the last newline."""
+    with path.open("rb", buffering=0) as file:
+        start, size = 0, _BLOCK
+        while block := os.pread(file.fileno(), size, start):
+            end = block.rfind(b"\n") + 1
+            if end:
+                yield block[:end]
+                start, size = start + end, _BLOCK
+            elif len(block) < size:
+                yield block
+                return
+            else:
+                size *= 2
 
 
 def read_started(path: Path) -> dict[str, str]:
@@ -84,22 +132,6 @@ def read_started(path: Path) -> dict[str, str]:
         return {}
     except OSError as error:
         raise explain(path, "read", error) from error
-
-
-def _read_lines(data: bytes) -> tuple[list[tuple[int, Message]], list[Mark]]:
-    try:
-        return decode_all(data), []
-    except Unreadable:
-        pass
-    messages: list[tuple[int, Message]] = []
-    marks: list[Mark] = []
-    for number, line in enumerate(data.split(b"\n"), 1):
-        try:
-            if line.strip(_BLANK):
-                messages.append(decode(line))
-        except Unreadable:
-            marks.append(Mark(number, len(line), messages[-1][1].id if messages else None))
-    return messages, marks
 
 
 def _entries(data: bytes) -> Iterator[tuple[str, str]]:
