@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from peewee import SqliteDatabase
+from peewee import ModelSelect, SqliteDatabase
 
 _PRAGMAS = {
     "synchronous": "normal",
@@ -35,9 +35,18 @@ class Sqlite(SqliteDatabase):
         )
         self.connect()
 
-    def sql(self, statement: str) -> list[tuple[Any, ...]]:
-        """Run one statement as it stands; all its rows."""
-        return list(self.execute_sql(statement).fetchall())  # type: ignore[no-untyped-call]  # as are Peewee's stubs
+    def sql(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Run one statement with its values; all its rows."""
+        return list(self.execute_sql(statement, values).fetchall())  # type: ignore[no-untyped-call]  # Peewee's stubs are
+
+    def run(self, query: ModelSelect[Any]) -> list[tuple[Any, ...]]:
+        """All rows of a query, unconverted."""
+        return self.sql(*self.text(query))
+
+    def text(self, query: ModelSelect[Any]) -> tuple[str, list[object]]:
+        """A query as a statement and its values."""
+        text, values = self.get_sql_context().sql(query).query()  # type: ignore[no-untyped-call]  # as above
+        return str(text), list(values)
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:
@@ -60,7 +69,7 @@ class Sqlite(SqliteDatabase):
     @property
     def driver(self) -> Any:
         """The connection itself, of ``pysqlite3`` or ``sqlite3``, whichever is newer."""
-        return self.connection()  # type: ignore[no-untyped-call]  # as are Peewee's stubs
+        return self.connection()  # type: ignore[no-untyped-call]  # as above
 
     @property
     def version(self) -> int:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import peewee
 from peewee import ModelSelect
@@ -23,10 +24,19 @@ from app.models.connection import Sqlite
 from app.models.errors import DatabaseUnreadable
 from app.models.faults import files_in_words, in_words
 from app.models.migration import known_migrations, migrate
+from app.models.statements import from_store, insert_into, to_store, update_of
+from app.models.tables import Table
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 R = TypeVar("R")
 
 Change = peewee.ModelInsert | peewee.ModelUpdate | peewee.ModelDelete
+
+
+_CHECKED_AT_START = 64 << 20
+"""Bytes. A bigger database is looked through by `plancia doctor` only, so that the start stays quick."""
 
 
 class Database:
@@ -36,6 +46,7 @@ class Database:
         self._sqlite = sqlite
         self._backups = backups
         self._lock = threading.RLock()
+        self._questions: dict[int, tuple[ModelSelect[Any], str]] = {}
         self.file = file
 
     @contextmanager
@@ -44,22 +55,38 @@ class Database:
         with self._lock, in_words(self.file, self._backups), self._sqlite.all_or_nothing():
             yield
 
-    def rows(self, into: type[R], query: ModelSelect[Any]) -> list[R]:
-        """Every row of the query as ``into``, whose fields are the selected columns by name."""
-        with self._lock, in_words(self.file, self._backups):
-            return list(query.objects(into).execute(self._sqlite))
+    def rows(self, into: Callable[..., R], query: ModelSelect[Any], *holes: object) -> list[R]:
+        """Every row of a query for whole rows; ``into`` takes the columns in the table's order.
 
-    def find(self, into: type[R], query: ModelSelect[Any]) -> R | None:
+        A query with ``HOLE`` in it is a constant of its module and is given what belongs there.
+        """
+        read = from_store(query.model)
+        return [into(*read(row)) for row in self.values(query, *holes)]
+
+    def find(self, into: Callable[..., R], query: ModelSelect[Any], *holes: object) -> R | None:
         """The first row or None."""
-        return next(iter(self.rows(into, query.limit(1))), None)
+        return next(iter(self.rows(into, query if holes else query.limit(1), *holes)), None)
 
-    def values(self, query: ModelSelect[Any]) -> list[tuple[Any, ...]]:
-        """The rows as plain tuples, for sums and single columns."""
+    def values(self, query: ModelSelect[Any], *holes: object) -> list[tuple[Any, ...]]:
+        """The rows as SQLite has them: numbers and texts."""
         with self._lock, in_words(self.file, self._backups):
-            return list(query.tuples().execute(self._sqlite))
+            if holes:
+                return self._sqlite.sql(self._compiled(query), holes)
+            return self._sqlite.run(query)
+
+    def insert(self, table: type[Table], row: DataclassInstance) -> None:
+        """Write a row whose fields are the columns of the table."""
+        values = {field.name: getattr(row, field.name) for field in fields(row)}
+        with self._lock, in_words(self.file, self._backups):
+            self._sqlite.sql(insert_into(table, tuple(values)), to_store(table, values))
+
+    def update(self, table: type[Table], key: str, values: Mapping[str, object]) -> None:
+        """Change the row with that primary key; nothing happens where there is none."""
+        with self._lock, in_words(self.file, self._backups):
+            self._sqlite.sql(update_of(table, tuple(values)), [*to_store(table, values), key])
 
     def run(self, change: Change) -> int:
-        """Insert, update or delete; returns how many rows an update or a delete touched."""
+        """Insert, update or delete by a query; returns how many rows an update or a delete touched."""
         with self._lock, in_words(self.file, self._backups):
             return int(change.execute(self._sqlite) or 0)
 
@@ -71,6 +98,16 @@ class Database:
     def close(self) -> None:
         with self._lock, in_words(self.file, self._backups):
             self._sqlite.close()
+
+    def _compiled(self, query: ModelSelect[Any]) -> str:
+        """The text of a constant query, kept with the query so that its identity stays its own."""
+        known = self._questions.get(id(query))
+        if known is None:
+            text, values = self._sqlite.text(query)
+            if values:
+                raise ValueError(f"A query with holes is all holes, but this one holds {values}: {text}")
+            known = self._questions[id(query)] = (query, text)
+        return known[1]
 
 
 def open_database(folder: DataFolder, clock: Clock) -> Database:
@@ -86,7 +123,7 @@ def open_database(folder: DataFolder, clock: Clock) -> Database:
         sqlite = Sqlite(file)
     try:
         with in_words(file, backups):
-            if cut_off:
+            if cut_off and _size(file) <= _CHECKED_AT_START:
                 _check(sqlite, file, backups)
             migrate(sqlite, file, backups, clock, known_migrations())
             sqlite.pragma("journal_mode", "wal")

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any
 
 from app.infra.clock import iso
-from app.models.fields import clean_text
+from app.models.fields import clean, clean_text
+from app.models.statements import HOLE
 from app.models.tables import Conversation, Message, Session, Turn
 from app.workspace.errors import NotFound
-from app.workspace.rows import ConversationRow, TurnRow, columns
+from app.workspace.rows import ConversationRow, TurnRow
 from app.workspace.store import Store
 from app.workspace.titles import shorten, title_of
+
+_BY_ID = Conversation.select().where(Conversation.id == HOLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +41,13 @@ def create_conversation(store: Store, *, workspace: str, model: str | None = Non
         updated=now,
         revision=0,
     )
-    with store.database.transaction():
-        store.database.run(Conversation.insert(columns(row)))
+    store.database.insert(Conversation, row)
     return row
 
 
 def find_conversation(store: Store, conversation_id: str) -> ConversationRow | None:
     """A deleted one too, while it can come back: its ``deleted_at`` is set."""
-    return store.database.find(
-        ConversationRow, Conversation.select().where(Conversation.id == conversation_id)
-    )
+    return store.database.find(ConversationRow, _BY_ID, conversation_id)
 
 
 def load_conversation(store: Store, conversation_id: str) -> ConversationRow:
@@ -134,11 +135,12 @@ def raise_revision(store: Store, conversation_id: str) -> int:
     return _change(store, conversation_id).revision
 
 
-def _change(store: Store, conversation_id: str, **values: object) -> ConversationRow:
+def _change(store: Store, conversation_id: str, **values: Any) -> ConversationRow:
     with store.database.transaction():
-        update = Conversation.update(revision=Conversation.revision + 1, **values)
-        store.database.run(update.where(Conversation.id == conversation_id))
-        return load_conversation(store, conversation_id)
+        row = load_conversation(store, conversation_id)
+        values = {"revision": row.revision + 1, **clean(values)}
+        store.database.update(Conversation, conversation_id, values)
+        return replace(row, **values)
 
 
 def _first_text(store: Store, conversation_id: str) -> str:

@@ -7,15 +7,29 @@ counter in its own transaction: whoever knows a revision can ask for all that ca
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from peewee import fn
+
 from app.models.fields import clean, clean_text
+from app.models.statements import HOLE
 from app.models.tables import Conversation, Message, QueuedMessage
 from app.workspace.conversations import load_conversation, raise_revision
 from app.workspace.errors import NotFound
-from app.workspace.rows import ConversationRow, MessageKind, MessageRow, MessageState, columns
+from app.workspace.rows import ConversationRow, MessageKind, MessageRow, MessageState
 from app.workspace.store import Store
 from app.workspace.titles import title_of
+
+_BY_ID = Message.select().where(Message.id == HOLE)
+_SENT = Message.select().where(Message.conversation == HOLE, Message.client_id == HOLE)
+_CHANGED = (
+    Message.select().where(Message.conversation == HOLE, Message.revision > HOLE).order_by(Message.position)
+)
+_LAST_POSITION = Message.select(fn.MAX(Message.position)).where(Message.conversation == HOLE)
+_WAITING = QueuedMessage.select(QueuedMessage.id).where(
+    QueuedMessage.conversation == HOLE, QueuedMessage.client_id == HOLE
+)
 
 
 def add_message(
@@ -56,7 +70,7 @@ def add_message(
             created=store.after(conversation.updated),
             client_id=client_id and clean_text(client_id),
         )
-        store.database.run(Message.insert(columns(row)))
+        store.database.insert(Message, row)
         _note_in_conversation(store, conversation, row)
     return row
 
@@ -79,16 +93,18 @@ def update_message(
     }
     with store.database.transaction():
         row = load_message(store, message_id)
-        changed = {name: value for name, value in given.items() if value not in (None, getattr(row, name))}
+        changed: dict[str, Any] = {
+            name: value for name, value in given.items() if value not in (None, getattr(row, name))
+        }
         if not changed:
             return row
         changed["revision"] = raise_revision(store, row.conversation)
-        store.database.run(Message.update(changed).where(Message.id == message_id))
-        return load_message(store, message_id)
+        store.database.update(Message, message_id, changed)
+        return replace(row, **changed)
 
 
 def find_message(store: Store, message_id: str) -> MessageRow | None:
-    return store.database.find(MessageRow, Message.select().where(Message.id == message_id))
+    return store.database.find(MessageRow, _BY_ID, message_id)
 
 
 def load_message(store: Store, message_id: str) -> MessageRow:
@@ -101,8 +117,7 @@ def load_message(store: Store, message_id: str) -> MessageRow:
 
 def find_sent(store: Store, conversation_id: str, client_id: str) -> MessageRow | None:
     """The message that the page sent under this ``client_id``."""
-    same = (Message.conversation == conversation_id) & (Message.client_id == clean_text(client_id))
-    return store.database.find(MessageRow, Message.select().where(same))
+    return store.database.find(MessageRow, _SENT, conversation_id, clean_text(client_id))
 
 
 def list_messages(
@@ -130,25 +145,20 @@ def list_of_turn(store: Store, turn_id: str) -> list[MessageRow]:
 
 def changed_since(store: Store, conversation_id: str, revision: int) -> list[MessageRow]:
     """Every message that is new or different after ``revision``, in the order of the conversation."""
-    newer = (Message.conversation == conversation_id) & (Message.revision > revision)
-    return store.database.rows(MessageRow, Message.select().where(newer).order_by(Message.position))
+    return store.database.rows(MessageRow, _CHANGED, conversation_id, revision)
 
 
 def _last_position(store: Store, conversation_id: str) -> int:
-    query = Message.select(Message.position).where(Message.conversation == conversation_id)
-    last = store.database.values(query.order_by(Message.position.desc()).limit(1))
-    return int(last[0][0]) if last else 0
+    return store.database.values(_LAST_POSITION, conversation_id)[0][0] or 0
 
 
 def _leave_queue(store: Store, conversation_id: str, client_id: str) -> None:
-    same = (QueuedMessage.conversation == conversation_id) & (
-        QueuedMessage.client_id == clean_text(client_id)
-    )
-    store.database.run(QueuedMessage.delete().where(same))
+    for (queued_id,) in store.database.values(_WAITING, conversation_id, clean_text(client_id)):
+        store.database.run(QueuedMessage.delete().where(QueuedMessage.id == queued_id))
 
 
 def _note_in_conversation(store: Store, conversation: ConversationRow, row: MessageRow) -> None:
-    changed = {"revision": row.revision, "updated": row.created}
+    changed: dict[str, object] = {"revision": row.revision, "updated": row.created}
     if row.kind == "user" and conversation.title_source == "auto" and not conversation.title:
         changed["title"] = title_of(row.text)
-    store.database.run(Conversation.update(changed).where(Conversation.id == row.conversation))
+    store.database.update(Conversation, row.conversation, changed)

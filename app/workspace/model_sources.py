@@ -26,8 +26,7 @@ _COLUMNS = (
 
 
 def list_sources(store: Store) -> tuple[SourceConfig, ...]:
-    query = ModelSource.select(*(getattr(ModelSource, name) for name in _COLUMNS))
-    return tuple(map(_config, store.database.values(query.order_by(ModelSource.position))))
+    return tuple(store.database.rows(_config, ModelSource.select().order_by(ModelSource.position)))
 
 
 def find_source(store: Store, name: str) -> SourceConfig | None:
@@ -116,6 +115,6 @@ def _values(source: SourceConfig) -> dict[str, object]:
     return {name: getattr(source, name) for name in _COLUMNS}
 
 
-def _config(row: tuple[Any, ...]) -> SourceConfig:
-    values = dict(zip(_COLUMNS, row, strict=True))
+def _config(*row: Any) -> SourceConfig:
+    values = dict(zip(_COLUMNS, row[: len(_COLUMNS)], strict=True))
     return SourceConfig(**{**values, "models": tuple(values["models"]), "keys": tuple(values["keys"])})

@@ -6,13 +6,14 @@ A row leaves the queue only in the transaction that makes it a message, or becau
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from app.models.fields import clean_text
 from app.models.tables import QueuedMessage
 from app.workspace.conversations import raise_revision
 from app.workspace.errors import NotFound
 from app.workspace.messages import add_message, find_sent
-from app.workspace.rows import MessageRow, QueuedRow, QueueKind, columns
+from app.workspace.rows import MessageRow, QueuedRow, QueueKind
 from app.workspace.store import Store
 
 
@@ -38,7 +39,7 @@ def enqueue(
             position=waiting[-1].position + 1 if waiting else 1,
             created=store.after(waiting[-1].created) if waiting else store.now(),
         )
-        store.database.run(QueuedMessage.insert(columns(row)))
+        store.database.insert(QueuedMessage, row)
     return row
 
 
@@ -85,9 +86,9 @@ def edit_queued(
     with store.database.transaction():
         row = _load(store, queued_id)
         raise_revision(store, row.conversation)
-        changed = {"text": row.text if text is None else clean_text(text), "kind": kind or row.kind}
-        store.database.run(QueuedMessage.update(changed).where(QueuedMessage.id == queued_id))
-        return _load(store, queued_id)
+        changed = replace(row, text=row.text if text is None else clean_text(text), kind=kind or row.kind)
+        store.database.update(QueuedMessage, queued_id, {"text": changed.text, "kind": changed.kind})
+        return changed
 
 
 def delete_queued(store: Store, queued_id: str) -> QueuedRow:
@@ -106,7 +107,7 @@ def move_queued(store: Store, queued_id: str, place: int) -> list[QueuedRow]:
         order = [other.id for other in list_queued(store, row.conversation) if other.id != queued_id]
         order.insert(max(place, 0), queued_id)
         for position, each in enumerate(order, start=1):
-            store.database.run(QueuedMessage.update(position=position).where(QueuedMessage.id == each))
+            store.database.update(QueuedMessage, each, {"position": position})
         return list_queued(store, row.conversation)
 
 

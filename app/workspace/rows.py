@@ -6,11 +6,8 @@ Times are ISO 8601 in UTC with milliseconds.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+from dataclasses import dataclass
+from typing import Any, Literal
 
 TitleSource = Literal["auto", "user"]
 
@@ -127,8 +124,3 @@ class UsageRow:
     duration_ms: int
     first_token_ms: int | None
     outcome: str
-
-
-def columns(row: DataclassInstance) -> dict[str, Any]:
-    """A row by column, to be written as it stands."""
-    return {field.name: getattr(row, field.name) for field in fields(row)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.models.tables import Session
 from app.workspace.conversations import load_conversation
 from app.workspace.errors import NotFound
-from app.workspace.rows import SessionRow, columns
+from app.workspace.rows import SessionRow
 from app.workspace.store import Store
 
 
@@ -51,5 +51,5 @@ def note_session(
 def _new_session(store: Store, conversation_id: str, member: str, model: str | None) -> SessionRow:
     session_id = store.new_id("ses")
     row = SessionRow(session_id, conversation_id, member, model, f"sessions/{session_id}.jsonl", 0, 0, 0)
-    store.database.run(Session.insert(columns(row)))
+    store.database.insert(Session, row)
     return row

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from app.infra.settings import SETTINGS, Value, find_setting, fits, parse
 from app.infra.settings import Setting as Entry
+from app.models.statements import HOLE
 from app.models.tables import Setting
 from app.workspace.store import Store
+
+_BY_KEY = Setting.select().where(Setting.key == HOLE)
 
 
 def get_setting(store: Store, key: str) -> Value:
     """The value in force. Raises ``SettingError`` for an unknown key."""
     entry = find_setting(key)
-    stored = store.database.values(Setting.select(Setting.value).where(Setting.key == key))
-    return _in_force(entry, stored[0][0] if stored else None)
+    stored = store.database.find(_pair, _BY_KEY, key)
+    return _in_force(entry, stored[1] if stored else None)
 
 
 def set_setting(store: Store, key: str, text: str) -> Value:
@@ -33,8 +36,12 @@ def reset_setting(store: Store, key: str) -> Value:
 
 def all_settings(store: Store) -> dict[str, Value]:
     """Every setting with the value in force, by key."""
-    stored = dict(store.database.values(Setting.select(Setting.key, Setting.value)))
+    stored = dict(store.database.rows(_pair, Setting.select()))
     return {key: _in_force(entry, stored.get(key)) for key, entry in SETTINGS.items()}
+
+
+def _pair(key: str, value: object) -> tuple[str, object]:
+    return key, value
 
 
 def _in_force(entry: Entry, stored: object) -> Value:

@@ -16,7 +16,7 @@ from app.models.tables import Message, Turn
 from app.workspace.conversations import raise_revision
 from app.workspace.errors import NotFound, TurnLive
 from app.workspace.messages import add_message, update_message
-from app.workspace.rows import EndState, MessageRow, TurnRow, TurnState, columns
+from app.workspace.rows import EndState, MessageRow, TurnRow, TurnState
 from app.workspace.store import Store
 
 
@@ -58,7 +58,7 @@ def start_turn(
             started=_start_time(store, conversation_id),
             ended=None,
         )
-        store.database.run(Turn.insert(columns(row)))
+        store.database.insert(Turn, row)
         for message_id in messages:
             update_message(store, message_id, turn=row.id)
     return row
@@ -90,7 +90,7 @@ def end_turn(
             "ended": max(store.now(), row.started),
             "revision": raise_revision(store, row.conversation),
         }
-        store.database.run(Turn.update(ended).where(Turn.id == turn_id))
+        store.database.update(Turn, turn_id, ended)
         return TurnEnd(load_turn(store, turn_id), stopped)
 
 

@@ -9,7 +9,7 @@ from peewee import Value, fn
 
 from app.engine.events import Usage as Call
 from app.models.tables import Usage
-from app.workspace.rows import UsageRow, columns
+from app.workspace.rows import UsageRow
 from app.workspace.store import Store
 
 Grouping = Literal["model", "day", "agent", "conversation"]
@@ -64,7 +64,7 @@ def record(
         purpose=purpose,
         **asdict(call),
     )
-    store.database.run(Usage.insert(columns(row)))
+    store.database.insert(Usage, row)
     return row
 
 
@@ -78,7 +78,7 @@ def totals(store: Store, by: Grouping, *, conversation: str | None = None) -> li
     query = Usage.select(key.alias("key"), *_sums()).group_by(key).order_by(*order)
     if conversation is not None:
         query = query.where(Usage.conversation == conversation)
-    return store.database.rows(UsageSum, query)
+    return [UsageSum(*sums) for sums in store.database.values(query)]
 
 
 def total(store: Store, *, conversation: str | None = None) -> UsageSum:
@@ -86,7 +86,7 @@ def total(store: Store, *, conversation: str | None = None) -> UsageSum:
     query = Usage.select(Value("").alias("key"), *_sums())
     if conversation is not None:
         query = query.where(Usage.conversation == conversation)
-    return store.database.rows(UsageSum, query)[0]
+    return UsageSum(*store.database.values(query)[0])
 
 
 def _sums() -> list[Any]:

@@ -62,6 +62,10 @@ def put(database: Database, key: str, value: object = 1) -> None:
         database.run(Setting.insert(key=key, value=value))
 
 
+def pair(key: str, value: object) -> tuple[str, object]:
+    return key, value
+
+
 def keys(database: Database) -> list[str]:
     return [key for (key,) in database.values(Setting.select(Setting.key).order_by(Setting.key))]
 
@@ -71,7 +75,7 @@ def test_what_was_written_is_there_after_a_restart(folder: DataFolder) -> None:
     put(first, "a", {"deep": ["ö", None, 1.5]})
     first.close()
     second = open_database(folder, CLOCK)
-    assert second.values(Setting.select(Setting.value)) == [({"deep": ["ö", None, 1.5]},)]
+    assert second.rows(pair, Setting.select()) == [("a", {"deep": ["ö", None, 1.5]})]
     second.close()
 
 
