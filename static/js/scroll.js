@@ -1,0 +1,44 @@
+// Follows the end of the log while the reader is there, lets go at once when they scroll up, and offers the way back.
+(() => {
+  const scroller = document.getElementById("scroller");
+  const jump = document.getElementById("jump");
+  if (!scroller || !jump) return;
+
+  const NEAR = 48;
+  let following = !location.hash;
+  let last = 0;
+
+  const atEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < NEAR;
+
+  function follow(yes) {
+    following = yes;
+    jump.hidden = yes;
+  }
+
+  function toEnd() {
+    scroller.scrollTop = scroller.scrollHeight;
+    last = scroller.scrollTop;
+  }
+
+  function resume() {
+    follow(true);
+    toEnd();
+  }
+
+  scroller.addEventListener("wheel", (event) => {
+    if (event.deltaY < 0 && scroller.scrollTop > 0) follow(false);
+  }, { passive: true });
+  scroller.addEventListener("touchmove", () => { if (!atEnd()) follow(false); }, { passive: true });
+  scroller.addEventListener("scroll", () => {
+    if (atEnd()) follow(true);
+    else if (scroller.scrollTop < last - 4) follow(false);
+    last = scroller.scrollTop;
+  }, { passive: true });
+
+  const grown = new ResizeObserver(() => { if (following) toEnd(); });
+  grown.observe(document.getElementById("log"));
+  grown.observe(scroller);
+
+  jump.addEventListener("click", () => { resume(); scroller.focus({ preventScroll: true }); });
+  document.addEventListener("plancia:sent", resume);
+})();
