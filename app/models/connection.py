@@ -37,7 +37,7 @@ class Sqlite(SqliteDatabase):
 
     def sql(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Run one statement with its values; all its rows."""
-        return list(self.execute_sql(statement, values).fetchall())  # type: ignore[no-untyped-call]  # Peewee's stubs are
+        return list(self.execute_sql(statement, values).fetchall())  # type: ignore[no-untyped-call]  # Peewee's stubs leave it open
 
     def run(self, query: ModelSelect[Any]) -> list[tuple[Any, ...]]:
         """All rows of a query, unconverted."""
