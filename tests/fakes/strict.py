@@ -30,7 +30,7 @@ FIELDS = {
     "tool": {"role", "content", "tool_call_id"},
 }
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-ID = re.compile(r"[a-zA-Z0-9_-]{1,40}")
+ID = re.compile(r"[a-zA-Z0-9_.:-]{1,40}")
 SCHEMA_TYPES = {"object", "array", "string", "number", "integer", "boolean", "null"}
 
 
