@@ -87,22 +87,6 @@ def test_only_its_owner_can_read_it(folder: DataFolder) -> None:
     database.close()
 
 
-def test_the_connection_is_set_up_carefully(folder: DataFolder) -> None:
-    open_database(folder, CLOCK).close()
-    sqlite = Sqlite(folder.database)
-    wanted = {
-        "journal_mode": "wal",
-        "synchronous": 1,
-        "foreign_keys": 1,
-        "busy_timeout": 5000,
-        "trusted_schema": 0,
-        "secure_delete": 1,
-        "cell_size_check": 1,
-    }
-    assert {name: sqlite.sql(f"PRAGMA {name}")[0][0] for name in wanted} == wanted
-    sqlite.close()
-
-
 def test_two_databases_can_be_open_at_once(tmp_path: Path) -> None:
     one, two = (open_database(fresh_folder(tmp_path / name), CLOCK) for name in ("one", "two"))
     put(one, "in one")
@@ -216,7 +200,7 @@ def test_the_newest_backup_is_named(folder: DataFolder) -> None:
     assert refusal.value.backup == newest
 
 
-@pytest.mark.parametrize("offset", range(1, 30))
+@pytest.mark.parametrize("offset", range(1, 30, 2))
 def test_flipped_bytes_never_end_in_anything_but_words(
     folder: DataFolder, filled: bytes, offset: int
 ) -> None:
