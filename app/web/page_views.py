@@ -100,7 +100,6 @@ class Composer:
     live: bool
     enter: Literal["steer", "queue"]
     models: tuple[ModelOption, ...]
-    draft: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,8 @@ class Templates:
             auto_reload=False,
             cache_size=-1,
         )
-        self._environment.globals |= {"styles": assets.styles.url, "script": assets.script.url, "toast": None}
+        self._environment.globals |= {"styles": assets.styles.url, "script": assets.script.url}
+        self._environment.globals |= {"toast": None, "theme": ""}
         self._environment.filters |= {
             "utc": times.utc,
             "clock": times.clock_time,
