@@ -17,6 +17,7 @@ _NAMES = {
     "utf-8": "UTF-8",
     "utf-16-le": "UTF-16",
     "utf-16-be": "UTF-16",
+    "gbk": "GBK",
     "gb18030": "GB18030",
     "cp1252": "Windows-1252",
 }

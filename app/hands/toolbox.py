@@ -7,9 +7,12 @@ from app.hands.changes import changing_tools
 from app.hands.files import looking_tools
 from app.hands.ledger import ReadLedger
 from app.hands.permissions.paths import PathGate
+from app.hands.ripgrep import find_ripgrep
+from app.hands.search import searching_tools
 
 
 def file_tools(gate: PathGate, ledger: ReadLedger) -> dict[str, Tool]:
     """The tools of one run: its folders and closed places, and what it has read so far."""
-    tools = (*looking_tools(gate, ledger), *changing_tools(gate, ledger))
+    searching = searching_tools(gate, find_ripgrep(gate.workspace))
+    tools = (*looking_tools(gate, ledger), *searching, *changing_tools(gate, ledger))
     return {tool.name: tool for tool in tools}

@@ -27,7 +27,8 @@ class PathGate:
 
     def __init__(self, workspace: Path, extra: Iterable[Path] = (), *, closed: ClosedPlaces) -> None:
         self.closed = closed
-        self.roots = Roots(workspace, extra, closed)
+        self.folders = (workspace, *extra)
+        self.roots = Roots(*self.folders, closed=closed)
         self._linked: tuple[float, frozenset[FileId]] | None = None
 
     @property

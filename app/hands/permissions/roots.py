@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +24,7 @@ class Root:
 class Roots:
     """The workspace and what was granted beside it, deepest first."""
 
-    def __init__(self, workspace: Path, extra: Iterable[Path], closed: ClosedPlaces) -> None:
+    def __init__(self, workspace: Path, *extra: Path, closed: ClosedPlaces) -> None:
         self.closed = closed
         self.workspace = _root(workspace, closed)
         roots = (self.workspace, *(_root(folder, closed) for folder in extra))

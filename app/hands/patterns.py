@@ -1,0 +1,174 @@
+"""What a search looks for: names by glob, lines by text or regular expression. Pure.
+
+A pattern is held against one line at a time, without its end; a regular expression is Python's. The standard
+library is all that this module and those it imports need: they run in a bare process too.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from app.hands.errors import Refused
+from app.hands.regex_tree import stays_in_line
+
+Span = tuple[int, int, int]
+"""A matching line in a block of whole lines: where it starts and ends, and where in it the match starts."""
+
+_ASCII_ONLY_ALIKE = {
+    "i": ("İ".encode(), "ı".encode()),
+    "k": ("\u212a".encode(),),
+    "s": ("ſ".encode(),),
+}
+"""Signs beyond ASCII that are the same letter as one of ASCII when case is ignored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What to look for in lines."""
+
+    pattern: str
+    regex: bool = False
+    case_sensitive: bool = False
+
+
+class Matcher(Protocol):
+    def spans(self, block: bytes) -> Iterator[Span]:
+        """The matching lines of a block, in order. Lines end with a line feed; the text is UTF-8 or nearly."""
+        ...
+
+
+def matcher_for(query: Query) -> Matcher:
+    """Raises ``Refused`` for a pattern that cannot be one."""
+    _check(query)
+    if query.regex:
+        return _Regex(query.pattern, _compiled(query), query.case_sensitive)
+    if query.case_sensitive:
+        return _Text(query.pattern.encode())
+    by_sign = _Regex(re.escape(query.pattern), re.compile(re.escape(query.pattern), re.IGNORECASE), False)
+    return _AnyCase(query.pattern.lower(), by_sign) if query.pattern.isascii() else by_sign
+
+
+class _Text:
+    def __init__(self, wanted: bytes) -> None:
+        self._wanted = wanted
+
+    def spans(self, block: bytes) -> Iterator[Span]:
+        at = block.find(self._wanted)
+        while at >= 0:
+            end = block.find(b"\n", at)
+            end = len(block) if end < 0 else end
+            yield block.rfind(b"\n", 0, at) + 1, end, at
+            at = block.find(self._wanted, end)
+
+
+class _AnyCase:
+    """ASCII text in any case: in blocks that hold no look-alike from beyond ASCII, lower case does it."""
+
+    def __init__(self, wanted: str, by_sign: Matcher) -> None:
+        self._text = _Text(wanted.encode())
+        self._by_sign = by_sign
+        self._alike = [sign for letter in wanted for sign in _ASCII_ONLY_ALIKE.get(letter, ())]
+
+    def spans(self, block: bytes) -> Iterator[Span]:
+        if not block.isascii() and any(sign in block for sign in self._alike):
+            return self._by_sign.spans(block)
+        return self._text.spans(block.lower())
+
+
+class _Regex:
+    """Line by line, after one look at the whole block where the expression allows it."""
+
+    def __init__(self, pattern: str, line: re.Pattern[str], case_sensitive: bool) -> None:
+        self._line = line
+        flags = re.MULTILINE if case_sensitive else re.MULTILINE | re.IGNORECASE
+        self._whole = re.compile(pattern, flags) if stays_in_line(pattern) else None
+
+    def spans(self, block: bytes) -> Iterator[Span]:
+        text = block.decode(errors="surrogateescape").replace("\r\n", "\n").removesuffix("\r")
+        if self._whole and not self._whole.search(text):
+            return
+        start = 0
+        for line in block.removesuffix(b"\n").split(b"\n"):
+            shown = line.removesuffix(b"\r").decode(errors="surrogateescape")
+            if found := self._line.search(shown):
+                before = shown[: found.start()].encode(errors="surrogateescape")
+                yield start, start + len(line), start + len(before)
+            start += len(line) + 1
+
+
+def glob_filter(glob: str) -> re.Pattern[str]:
+    """A pattern for whole paths, written from the folder of the search with ``/`` between names.
+
+    ``*`` and ``?`` stay within one name, ``**`` crosses folders, ``[a-z]`` and ``{a,b}`` choose. A glob without
+    ``/`` is for the name alone, in any folder. Raises ``Refused`` where brackets do not match.
+    """
+    glob = glob.removeprefix("./").lstrip("/")
+    if glob.endswith("/"):
+        glob += "**"
+    parts = glob.split("/") if "/" in glob else ["**", glob]
+    try:
+        return re.compile("".join(_glob_parts(parts)))
+    except re.error as error:
+        raise Refused(
+            "E_BAD_INPUT", f"The glob {glob} cannot be understood. Write it like *.py or src/**/*.ts."
+        ) from error
+
+
+def _glob_parts(parts: list[str]) -> Iterator[str]:
+    *folders, last = parts
+    for name in folders:
+        yield "(?:[^/]+/)*" if name == "**" else _glob_name(name) + "/"
+    yield ".+" if last == "**" else _glob_name(last)
+
+
+_GLOB_SIGN = re.compile(r"\*+|\?|\[!?\]?[^\]]*\]|[{},]|\\.|.", re.DOTALL)
+
+
+def _glob_name(name: str) -> str:
+    out = ""
+    depth = 0
+    for sign in _GLOB_SIGN.findall(name):
+        if sign.startswith("*"):
+            out += "[^/]*"
+        elif sign == "?":
+            out += "[^/]"
+        elif sign.startswith("[") and len(sign) > 2:
+            inner = sign[1:-1].replace("\\", "\\\\").replace("[", "\\[")
+            out += f"[^{inner[1:]}/]" if inner.startswith("!") else f"(?!/)[{inner}]"
+        elif sign == "{":
+            depth += 1
+            out += "(?:"
+        elif sign == "}" and depth:
+            depth -= 1
+            out += ")"
+        elif sign == "," and depth:
+            out += "|"
+        else:
+            out += re.escape(sign[1:] if len(sign) == 2 and sign[0] == "\\" else sign)
+    return out
+
+
+def _check(query: Query) -> None:
+    if not query.pattern:
+        raise Refused("E_BAD_INPUT", "The pattern is empty. Say what to look for.")
+    if any(sign in query.pattern for sign in "\n\r\0") or any(
+        "\ud800" <= s <= "\udfff" for s in query.pattern
+    ):
+        raise Refused("E_BAD_INPUT", "A pattern is held against single lines. Look for a part of one line.")
+
+
+def _compiled(query: Query) -> re.Pattern[str]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # [a&&b] may mean something else one day
+            return re.compile(query.pattern, re.NOFLAG if query.case_sensitive else re.IGNORECASE)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise Refused(
+            "E_BAD_INPUT",
+            f"The regular expression cannot be understood: {error}. It is Python's: write \\( for a bracket, "
+            "or leave regex out to look for the text as it is.",
+        ) from error
