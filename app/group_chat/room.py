@@ -161,7 +161,8 @@ class Room:
         turn = turns.start_turn(self._store, self.id, member=COMMANDER, session=session.id, trigger=trigger)
         self._settle_trouble(last)
         self._live = LiveTurn(self.board, turn.id, turn.member)
-        self._quiet = anyio.Event()
+        if self._quiet.is_set():
+            self._quiet = anyio.Event()
         self._start_task(lambda: self._take_turn(turn, session))
         self._tell_floor()
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakValueDictionary
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -20,6 +21,9 @@ from app.web.page_views import Toast
 from app.web.rendering import Templates
 from app.web.scene import Scenes
 from app.workspace.store import Store
+
+FEEDS_KEPT = 32
+"""Page feeds that stay in memory after their last use, so that a page finds its place in the stream again."""
 
 
 class Site:
@@ -47,13 +51,17 @@ class Site:
         """The folder of a new conversation. Raises ``WorkspaceError``."""
         self.scenes = Scenes(store, bus, sources, address)
         self.drawing = Drawing(templates, self.scenes)
-        self._feeds: WeakKeyDictionary[Room, PageFeed] = WeakKeyDictionary()
+        self._feeds: WeakValueDictionary[str, PageFeed] = WeakValueDictionary()
+        self._recent: deque[PageFeed] = deque(maxlen=FEEDS_KEPT)
 
     def feed(self, room: Room) -> PageFeed:
         """The frames of a room's pages: the same object for every reader of one room."""
-        feed = self._feeds.get(room)
+        feed = self._feeds.get(room.id)
         if feed is None:
-            feed = self._feeds[room] = PageFeed(room, self.bus, self.drawing, self.store.new_id("page"))
+            feed = PageFeed(room, self.bus, self.drawing, self.store.new_id("page"))
+            self._feeds[room.id] = feed
+        if not self._recent or self._recent[-1] is not feed:
+            self._recent.append(feed)
         return feed
 
     def close_streams(self) -> None:

@@ -1,0 +1,77 @@
+"""A room for tests: a real store and real files in a temporary folder, and a model that follows a script."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from app.engine.runner import Harness
+from app.engine.scripted import ScriptedModel
+from app.group_chat.bus import Bus
+from app.group_chat.events import RoomEvent
+from app.group_chat.members import Members
+from app.group_chat.room import Room
+from app.infra.clock import Clock, SystemClock
+from app.infra.ids import new_id
+from app.infra.paths import DataFolder
+from app.models.database import open_database
+from app.workspace import conversations, messages
+from app.workspace.rows import MessageRow
+from app.workspace.store import Store
+
+
+@dataclass
+class House:
+    """An open data folder with one conversation in it."""
+
+    store: Store
+    bus: Bus
+    room: Room
+    folder: DataFolder
+    workspace: Path
+
+    def rows(self) -> list[MessageRow]:
+        return messages.list_messages(self.store, self.room.id)
+
+    def shape(self) -> list[tuple[str, str, str]]:
+        """Kind, state and text (or what stands for it) of every article."""
+        return [
+            (row.kind, row.state, row.text or str(row.data.get("notice", row.data.get("name", ""))))
+            for row in self.rows()
+        ]
+
+    def happened(self) -> list[RoomEvent]:
+        return [event for _, event in self.room.feed.since(0) or []]
+
+    async def say(self, text: str, **more: str) -> None:
+        """Send and wait until all is quiet."""
+        await self.room.post(text, client_id=more.pop("client_id", new_id("said")))
+        with anyio.fail_after(10):
+            await self.room.wait_quiet()
+
+
+@asynccontextmanager
+async def house(
+    tmp_path: Path, model: ScriptedModel, clock: Clock | None = None, conversation: str | None = None
+) -> AsyncIterator[House]:
+    """Open the folder below ``tmp_path``, the same one again after a crash or a restart."""
+    workspace = tmp_path / "work"
+    workspace.mkdir(exist_ok=True)
+    folder = DataFolder(tmp_path / "data").create()
+    database = open_database(folder, clock or SystemClock())
+    store = Store(database, clock or SystemClock(), new_id)
+    members = Members(store, folder, Harness(model, store.clock, new_id, lambda: 0.5))
+    try:
+        async with anyio.create_task_group() as tasks:
+            bus = Bus(store, members, tasks.start_soon)
+            await bus.recover()
+            if conversation is None:
+                conversation = conversations.create_conversation(store, workspace=str(workspace)).id
+            yield House(store, bus, bus.room(conversation), folder, workspace)
+            await bus.stop_all()
+    finally:
+        database.close()
