@@ -30,6 +30,11 @@ class Server:
         parts = urlsplit(self.login)
         return f"{parts.scheme}://{parts.netloc}"
 
+    @property
+    def pid(self) -> int:
+        assert self._process is not None, "It is not running."
+        return self._process.pid
+
     def start(self, *options: str, environment: Mapping[str, str] | None = None) -> str:
         """Serve; returns ``login``. Only ``environment`` reaches the server: no key of this machine does."""
         command = [sys.executable, "-m", "app", "serve", "--port", "0", "--no-open", *options]
