@@ -17,19 +17,23 @@ async def to_the_end(work: Callable[[], T], then: Callable[[T], object] = lambda
     Neither can be cancelled half-way: a cancellation that comes meanwhile is raised when both are done.
     """
     future = asyncio.get_running_loop().run_in_executor(None, work)
-    cancelled: asyncio.CancelledError | None = None
-    # The shield keeps an anyio scope from cancelling again at every turn of the loop; a task can still be
-    # cancelled by itself.
+    try:
+        result = await asyncio.shield(future)
+    except asyncio.CancelledError:
+        await _ended(future)
+        if future.exception() is None:
+            then(future.result())
+        raise
+    then(result)
+    return result
+
+
+async def _ended(future: asyncio.Future[T]) -> None:
+    # The shield keeps an anyio scope from cancelling again at every turn of the loop; a task that is cancelled
+    # by itself once more goes on waiting, and its first cancellation is raised in the end.
     with anyio.CancelScope(shield=True):
         while not future.done():
             try:
                 await asyncio.wait([future])
-            except asyncio.CancelledError as error:
-                cancelled = error
-    try:
-        result = future.result()
-        then(result)
-        return result
-    finally:
-        if cancelled is not None:
-            raise cancelled
+            except asyncio.CancelledError:
+                continue
