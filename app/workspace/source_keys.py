@@ -1,0 +1,70 @@
+"""The keys of a model source: kept encrypted under names of their own, forgotten with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from app.infra.secrets import SecretStore
+from app.providers.sources import SourceConfig
+from app.workspace.errors import InvalidSource
+from app.workspace.model_sources import add_source, find_source, remove_source
+from app.workspace.source_checks import checked
+from app.workspace.store import Store
+
+
+def add_source_with_keys(
+    store: Store,
+    secrets: SecretStore,
+    source: SourceConfig,
+    keys: Sequence[str],
+    *,
+    plain_http_confirmed: bool = False,
+) -> SourceConfig:
+    """As ``add_source``, with keys that are not stored yet; together or not at all.
+
+    Raises ``InvalidSource``, ``SecretsError``.
+    """
+    tidy = checked(source, plain_http_confirmed=plain_http_confirmed)
+    refuse_known(store, tidy.name)
+    names: list[str] = []
+    try:
+        for key in map(checked_key, keys):
+            name = f"provider/{tidy.name}/{store.new_id('key')}"
+            secrets.set(name, key)
+            names.append(name)
+        keyed = replace(tidy, keys=(*tidy.keys, *names))
+        return add_source(store, keyed, plain_http_confirmed=plain_http_confirmed)
+    except BaseException:
+        for name in names:
+            secrets.delete(name)
+        raise
+
+
+def remove_source_with_keys(store: Store, secrets: SecretStore, name: str) -> SourceConfig:
+    """As ``remove_source``, and its stored keys are gone too. Raises ``NotFound``, ``SecretsError``."""
+    source = remove_source(store, name)
+    for key in source.keys:
+        secrets.delete(key)
+    return source
+
+
+def refuse_known(store: Store, name: str) -> None:
+    """Raises ``InvalidSource`` where there is a source of that name already."""
+    if find_source(store, name) is not None:
+        raise InvalidSource(
+            f'There is a model source "{name}" already. Choose another name, or remove that one first with '
+            f"`plancia provider remove {name}`.",
+            "name",
+        )
+
+
+def checked_key(key: str) -> str:
+    """A key as servers take it, without what a copy put around it. Raises ``InvalidSource``; the text has no key."""
+    tidy = key.strip()
+    if not tidy or len(tidy) > 4000 or not tidy.isascii() or not tidy.isprintable() or " " in tidy:
+        raise InvalidSource(
+            "This cannot be a key: it is empty, or has spaces or characters that no key has. Copy it again.",
+            "key",
+        )
+    return tidy
