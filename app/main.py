@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from starlette.applications import Starlette
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app.infra.page_key import load_page_key
 from app.infra.paths import asset_root
+from app.web.answers import Refusals
 from app.web.assets import Assets
-from app.web.errors import error_handlers
-from app.web.guards import Guards, GuardSettings
+from app.web.failures import exception_handlers
+from app.web.guards import Guard, HostCheck, TokenCheck
 from app.web.rendering import Templates
 from app.web.routes import routes
 from app.web.site import Site
@@ -28,11 +31,27 @@ class ServerSettings:
     """The folder of new conversations, where one was named at start."""
 
 
-def create_app(bench: Workbench, settings: ServerSettings) -> Starlette:
-    assets = Assets(asset_root("static"))
-    templates = Templates(asset_root("templates"), assets)
-    app = Starlette(routes=routes(assets), exception_handlers=error_handlers(templates))
-    app.state.site = Site(
+class Page:
+    """An ASGI application: the guard, and behind it the site."""
+
+    def __init__(self, site: Site, app: ASGIApp) -> None:
+        self._site = site
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)
+
+    def goodbye(self) -> None:
+        """End every open stream: the server is about to stop."""
+        self._site.close_streams()
+
+
+def create_app(bench: Workbench, settings: ServerSettings) -> Page:
+    """The page of an open workbench. Raises ``DataFolderError`` where the browser's key cannot be kept."""
+    static, root = asset_root("static"), asset_root("templates")
+    assets = Assets(static)
+    templates = Templates(root, assets)
+    site = Site(
         store=bench.store,
         bus=bench.bus,
         sources=bench.sources,
@@ -42,4 +61,10 @@ def create_app(bench: Workbench, settings: ServerSettings) -> Starlette:
         workspace=lambda: bench.workspace(settings.workspace),
         address=f"{settings.host}:{settings.port}",
     )
-    return app
+    app = Starlette(routes=routes(assets), exception_handlers=exception_handlers(templates))
+    app.state.site = site
+    key = load_page_key(bench.folder)
+    door = TokenCheck(settings.token, key.session, key.instance, bench.store.clock)
+    hosts = HostCheck(settings.port, () if settings.host in ("127.0.0.1", "localhost") else (settings.host,))
+    refusals = Refusals(templates, root / "errors" / "refused.css")
+    return Page(site, Guard(app, hosts=hosts, door=door, refusals=refusals))

@@ -110,6 +110,11 @@ class DataFolder:
         """Address and token of the running server, for ``plancia open``; 0600."""
         return self.root / "server.json"
 
+    @property
+    def page_key(self) -> Path:
+        """What browsers that were let in carry; 0600."""
+        return self.root / "page.json"
+
     def _make(self) -> None:
         self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self._is_ours():

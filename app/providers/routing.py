@@ -77,6 +77,10 @@ class Sources:
             return chosen
         return offered[0].label if offered else None
 
+    def try_out(self, source: SourceConfig, key: str | None) -> Provider:
+        """The provider of a source that is not kept yet, with the key it would have. Raises as ``resolve``."""
+        return self._connect(wire_of(source, key or self._key(source), self._litellm_hosts(source)))
+
     def _default_model(self) -> ResolvedModel:
         sources = self._all()
         chosen = self._default()

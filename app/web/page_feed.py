@@ -90,6 +90,11 @@ class PageFeed:
         self._due: asyncio.TimerHandle | None = None
         self._drawn_at = 0.0
 
+    @property
+    def cursor(self) -> str:
+        """Where a page stands that is made right after ``draw``."""
+        return self.feed.cursor
+
     def draw(self) -> None:
         """Publish a frame for everything that has happened and has not been drawn."""
         self._due = None

@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from app.group_chat.bus import Bus
 from app.group_chat.room import Room
+from app.providers.demo import LABEL as DEMO_LABEL
+from app.providers.demo import MODEL as DEMO
 from app.providers.routing import Sources
 from app.web.page_views import (
     Composer,
@@ -33,6 +35,14 @@ ENTRIES_SHOWN = 100
 """Messages of a conversation that a page shows at first; earlier ones are loaded on request."""
 
 View = Callable[[MessageRow], MessageView]
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultModel:
+    """What answers where nobody chose; ``ready`` is False while only the demo does."""
+
+    label: str
+    ready: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +101,10 @@ class Scenes:
         )
         return {"messages": [view(row) for row in rows if row.kind in DRAWN_KINDS], "earlier": earlier}
 
+    def default_model(self) -> DefaultModel:
+        label = self._sources.default_label()
+        return DefaultModel(model_label(label or "none"), label not in (None, DEMO))
+
     def find_row(self, message_id: str) -> MessageRow | None:
         return messages.find_message(self.store, message_id)
 
@@ -105,12 +119,8 @@ class Scenes:
         labels = [choice.label for choice in self._sources.choices()]
         if chosen and chosen not in labels:
             labels.append(chosen)
-        default = ModelOption("", f"Default: {self._default_label()}", chosen is None)
+        default = ModelOption("", f"Default: {self.default_model().label}", chosen is None)
         return (default, *(ModelOption(label, model_label(label), label == chosen) for label in labels))
-
-    def _default_label(self) -> str:
-        label = self._sources.default_label()
-        return model_label(label) if label else "none"
 
     def _tasks(self, conversation: str) -> tuple[TaskView, ...]:
         return tuple(
@@ -138,4 +148,4 @@ class Scenes:
 
 def model_label(label: str) -> str:
     """A model as a person reads it; the demo says on its face what it is."""
-    return "Demo model: scripted, not an AI" if label == "demo/tour" else label
+    return DEMO_LABEL if label == DEMO else label

@@ -22,4 +22,8 @@ class TurnLive(WorkspaceError):
 
 
 class InvalidSource(WorkspaceError):
-    """A model source cannot be as it was described."""
+    """A model source cannot be as it was described. ``field`` names the part that is wrong, where it is one."""
+
+    def __init__(self, sentence: str, field: str = "") -> None:
+        super().__init__(sentence)
+        self.field = field

@@ -32,14 +32,15 @@ def checked(source: SourceConfig, *, plain_http_confirmed: bool = False) -> Sour
 
 def _check_name(source: SourceConfig) -> None:
     if source.name == "demo":
-        raise InvalidSource('"demo" is the name of the built-in demo model. Choose another name.')
+        raise InvalidSource('"demo" is the name of the built-in demo model. Choose another name.', "name")
     if not _NAME.fullmatch(source.name):
         raise InvalidSource(
             f'"{source.name[:60]}" cannot be the name of a model source: it takes 1 to 40 small letters, digits, '
-            "dots, hyphens and underscores, and begins with a letter or a digit."
+            "dots, hyphens and underscores, and begins with a letter or a digit.",
+            "name",
         )
     if source.kind not in get_args(SourceKind):
-        raise InvalidSource(f'There is no kind "{source.kind}". Kinds: {", ".join(get_args(SourceKind))}.')
+        raise InvalidSource(f'There is no kind "{source.kind}". Kinds: {", ".join(get_args(SourceKind))}.', "kind")
 
 
 def _check_keys(source: SourceConfig) -> None:
@@ -47,7 +48,8 @@ def _check_keys(source: SourceConfig) -> None:
         if not (_VARIABLE.fullmatch(key) or _SECRET.fullmatch(key)):
             raise InvalidSource(
                 "A key is given by name: an environment variable such as OPENAI_API_KEY. What was given does not "
-                "look like a name; if it is the key itself, set it as a variable and name that."
+                "look like a name; if it is the key itself, set it as a variable and name that.",
+                "key_env",
             )
 
 
@@ -67,7 +69,8 @@ def _checked_models(models: tuple[str, ...]) -> tuple[str, ...]:
     for model in tidy:
         if not model or len(model) > 200 or not model.isprintable() or " " in model:
             raise InvalidSource(
-                f'"{model[:60]}" cannot be the name of a model: it takes 1 to 200 characters without spaces.'
+                f'"{model[:60]}" cannot be the name of a model: it takes 1 to 200 characters without spaces.',
+                "models",
             )
     return tidy
 
@@ -81,7 +84,8 @@ def _checked_url(source: SourceConfig, plain_http_confirmed: bool) -> str | None
     if parts.scheme == "http" and not plain_http_confirmed and not _is_near(parts.hostname or ""):
         raise InvalidSource(
             f"{url} would send the key and every text unencrypted over the internet. Use https://, "
-            "or confirm that you want this."
+            "or confirm that you want this.",
+            "plain_http",
         )
     return url.rstrip("/")
 
@@ -91,7 +95,8 @@ def _require_known_host(source: SourceConfig) -> None:
     if source.kind in ("openai", "gateway") and not known:
         raise InvalidSource(
             f'"{source.name}" is no host that Plancia knows, so it needs an address: '
-            "a base URL such as https://host/v1 or http://127.0.0.1:8000/v1."
+            "a base URL such as https://host/v1 or http://127.0.0.1:8000/v1.",
+            "base_url",
         )
 
 
@@ -106,7 +111,8 @@ def _parts(source: SourceConfig, url: str) -> SplitResult:
     if parts.username is not None or parts.password is not None:
         raise InvalidSource(
             f"The address of {source.name} holds a user or a password before the @. Leave it out, and give the key "
-            "by the name of a variable."
+            "by the name of a variable.",
+            "base_url",
         )
     return parts
 
@@ -114,7 +120,8 @@ def _parts(source: SourceConfig, url: str) -> SplitResult:
 def _not_an_address(source: SourceConfig, url: str) -> InvalidSource:
     return InvalidSource(
         f'The address of {source.name} cannot be used: "{url[:120]}" is not like https://host/v1 '
-        "or http://127.0.0.1:8000/v1."
+        "or http://127.0.0.1:8000/v1.",
+        "base_url",
     )
 
 

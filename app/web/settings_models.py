@@ -1,0 +1,198 @@
+"""Settings, models: the sources in their order, adding one by a form or by what is found on this computer, Test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from app.engine.errors import ProviderError
+from app.infra.errors import InfraError
+from app.providers.detection import FoundServer, find_servers
+from app.providers.sources import SourceConfig, SourceKind, from_environment
+from app.web.forms import Form, read_form
+from app.web.page_views import Toast
+from app.web.settings_views import KINDS, FoundView, SourceForm, SourceView, Tested
+from app.web.site import Site, site_of
+from app.workspace.errors import InvalidSource
+from app.workspace.model_sources import list_sources, load_source, order_models
+from app.workspace.source_keys import add_source_with_keys, remove_source_with_keys
+
+FIELDS = ("kind", "name", "base_url", "models", "key_env")
+_FIRST = {"kind": "openai"}
+
+
+async def page(request: Request) -> Response:
+    return _page(site_of(request), toast=Toast("Saved.") if "saved" in request.query_params else None)
+
+
+async def find(request: Request) -> Response:
+    """Ask the known ports of this machine, because the user said so."""
+    site = site_of(request)
+    return _page(site, found=found_views(site, await find_servers(site.environment)))
+
+
+async def add(request: Request) -> Response:
+    """Save or test what the form describes; what is wrong stands beside what was typed."""
+    site, form = site_of(request), await read_form(request)
+    typed = SourceForm({name: form.text(name) for name in FIELDS})
+    back = "/welcome" if form.text("back") == "/welcome" else "/settings/models?saved"
+    try:
+        source, keys = _source(form), _keys(form, site.environment)
+        if form.text("act") == "test":
+            return _page(site, form=replace(typed, tested=await _try_out(site, source, keys)))
+        confirmed = form.text("plain_http_confirmed") == "yes"
+        add_source_with_keys(site.store, site.secrets, source, keys, plain_http_confirmed=confirmed)
+    except (InvalidSource, InfraError) as error:
+        field = getattr(error, "field", "")
+        return _page(site, form=replace(typed, errors={field: str(error)}), status=422)
+    return RedirectResponse(back, status_code=303)
+
+
+async def act(request: Request) -> Response:
+    """One act on one source: test, up, down, remove."""
+    site, name = site_of(request), request.path_params["name"]
+    match request.path_params["act"]:
+        case "test":
+            return _page(site, tested={name: await _test(site, name)})
+        case "remove":
+            remove_source_with_keys(site.store, site.secrets, name)
+        case "up":
+            _move(site, name, -1)
+        case "down":
+            _move(site, name, 1)
+        case _:
+            return HTMLResponse("There is no such act on a source.", status_code=404)
+    return RedirectResponse("/settings/models", status_code=303)
+
+
+def found_views(site: Site, servers: Iterable[FoundServer]) -> tuple[FoundView, ...]:
+    """Servers that answered and are not in use yet, each with the form that adds it."""
+    known = {source.base_url for source in list_sources(site.store)}
+    return tuple(
+        FoundView(server.title, _what_it_has(server.source), _as_fields(server.source))
+        for server in servers
+        if server.source.base_url not in known
+    )
+
+
+def _page(
+    site: Site,
+    *,
+    form: SourceForm | None = None,
+    found: tuple[FoundView, ...] | None = None,
+    tested: Mapping[str, Tested] = {},
+    toast: Toast | None = None,
+    status: int = 200,
+) -> Response:
+    return site.page(
+        "settings/models.html",
+        status=status,
+        toast=toast,
+        sources=_views(site, tested),
+        found=found,
+        form=form or SourceForm(_FIRST),
+        kinds=KINDS,
+        secrets_where=site.secrets.where,
+        **site.scenes.shell(screen="settings"),
+    )
+
+
+def _views(site: Site, tested: Mapping[str, Tested]) -> list[SourceView]:
+    own = list_sources(site.store)
+    names = {source.name for source in own}
+    others = [source for source in from_environment(site.environment) if source.name not in names]
+    return [
+        SourceView(
+            name=source.name,
+            kind=dict(KINDS)[source.kind],
+            where=source.base_url or _where(source),
+            models=source.models or source.usual_models,
+            own=source.name in names,
+            first=place == 0,
+            last=place == len(own) - 1,
+            tested=tested.get(source.name),
+        )
+        for place, source in enumerate([*own, *others])
+    ]
+
+
+def _where(source: SourceConfig) -> str:
+    if source.origin == "environment" and source.keys:
+        return f"key from {source.keys[0]}"
+    return "key kept here" if source.keys else ""
+
+
+def _source(form: Form) -> SourceConfig:
+    models = tuple(dict.fromkeys(name.strip() for name in form.text("models").split(",") if name.strip()))
+    # What is not one of the kinds is refused, in words, by the check of the workspace.
+    kind = cast(SourceKind, form.text("kind"))
+    return SourceConfig(form.text("name"), kind, form.text("base_url") or None, models)
+
+
+def _keys(form: Form, environment: Mapping[str, str]) -> list[str]:
+    """The key that was typed, or that a variable holds. Raises ``InvalidSource`` for a variable that is not set."""
+    keys = [form.text("key")] if form.text("key") else []
+    if variable := form.text("key_env"):
+        if not environment.get(variable, "").strip():
+            raise InvalidSource(
+                f"The variable {variable[:60]} is not set where Plancia was started. Set it and start again,"
+                " or type the key.",
+                "key_env",
+            )
+        keys.append(environment[variable])
+    return keys
+
+
+async def _test(site: Site, name: str) -> Tested:
+    """What the server of a source says to its key."""
+    own = {source.name: source for source in list_sources(site.store)}
+    source = own.get(name) or {each.name: each for each in from_environment(site.environment)}.get(name)
+    if source is None:
+        source = load_source(site.store, name)
+    models = source.models or source.usual_models
+    try:
+        provider = site.sources.resolve(f"{name}/{models[0] if models else 'any'}").provider
+    except ProviderError as error:
+        return Tested(False, error.message)
+    return await _ask(provider)
+
+
+async def _try_out(site: Site, source: SourceConfig, keys: list[str]) -> Tested:
+    """The same before it is saved: nothing of it is stored."""
+    try:
+        provider = site.sources.try_out(source, keys[0] if keys else None)
+    except ProviderError as error:
+        return Tested(False, error.message)
+    return await _ask(provider)
+
+
+async def _ask(provider: Any) -> Tested:
+    check = await provider.validate_auth()
+    return Tested(check.ok, check.message)
+
+
+def _move(site: Site, name: str, step: int) -> None:
+    names = [source.name for source in list_sources(site.store)]
+    load_source(site.store, name)
+    at = names.index(name)
+    names.insert(max(0, at + step), names.pop(at))
+    order_models(site.store, names)
+
+
+def _what_it_has(source: SourceConfig) -> str:
+    count = len(source.models)
+    models = "no model loaded" if count == 0 else "1 model" if count == 1 else f"{count} models"
+    return f"answers on {source.base_url}, {models}."
+
+
+def _as_fields(source: SourceConfig) -> Mapping[str, str]:
+    return {
+        "kind": source.kind,
+        "name": source.name,
+        "base_url": source.base_url or "",
+        "models": ",".join(source.models),
+    }
