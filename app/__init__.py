@@ -4,6 +4,8 @@ The map, top to bottom; a room imports only from rooms below it:
 
     main.py, cli.py   the two places that wire rooms together
     web/              routes, pages, streams: what a browser may see and ask
+    commands/         one file per command: the terminal's counterpart of web/
+    workbench.py      one process at work on one data folder
     group_chat/       the room: bus, turns, queue, recovery after a crash
     workspace/        what the user keeps: conversations, model sources, settings, usage
     models/           Peewee tables, the questions asked of them, migrations
