@@ -1,19 +1,30 @@
 """The wires' errors, as a map. None of them leaves this room: a wire turns each into the engine's ``ProviderError``.
 
 WireError
+├── AnswerFailed         The server began well and then said what went wrong.
 ├── StreamUnreadable     What arrived is no stream of answers.
 └── StreamSilent         Nothing of an answer arrived within a time limit.
 """
 
 from __future__ import annotations
 
+from app.providers.classify import Symptom
+
 
 class WireError(Exception):
     """Anything that ends a stream although the network still works."""
 
 
+class AnswerFailed(WireError):
+    """The server began well and then said what went wrong: an error inside a 200."""
+
+    def __init__(self, symptom: Symptom) -> None:
+        super().__init__(symptom.message)
+        self.symptom = symptom
+
+
 class StreamUnreadable(WireError):
-    """What arrived is no stream of answers: not JSON, HTML, an event without an end."""
+    """What arrived is no stream of answers: not JSON, an event without an end."""
 
 
 class StreamSilent(WireError):

@@ -11,6 +11,7 @@ MAX_EVENT = 4 * 1024 * 1024
 """Bytes that one event may have; a server that sends more than this without an end is stopped."""
 
 _BOM = b"\xef\xbb\xbf"
+_FIELDS = (b":", b"event", b"id", b"retry")
 
 
 class SseReader:
@@ -24,6 +25,8 @@ class SseReader:
         self._data_size = 0
         self._after_cr = False
         self._at_start = True
+        self.skipped = False
+        """Something came that is neither data, nor a comment, nor a field of an event."""
 
     def feed(self, piece: bytes) -> list[bytes]:
         """The data of each event that this piece finished, several ``data`` lines joined by line feeds.
@@ -64,7 +67,9 @@ class SseReader:
                 self._data_size += len(line)
                 if self._data_size > self._limit:
                     raise self._too_long()
-            elif not line and data:
+            elif line:
+                self.skipped = self.skipped or not line.startswith(_FIELDS)
+            elif data:
                 done.append(data[0] if len(data) == 1 else b"\n".join(data))
                 data.clear()
                 self._data_size = 0
@@ -78,4 +83,4 @@ class SseReader:
                 raise self._too_long()
 
     def _too_long(self) -> StreamUnreadable:
-        return StreamUnreadable(f"one event of the answer has more than {self._limit} bytes")
+        return StreamUnreadable(f"one event has more than {self._limit} bytes")

@@ -1,0 +1,181 @@
+"""One HTTP/1.1 connection: asks, and reads its response piece by piece, each piece what one read brought."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import time
+from collections.abc import Awaitable, Iterable
+from typing import TYPE_CHECKING, SupportsIndex, TypeVar
+
+import httpx
+
+if TYPE_CHECKING:
+    import httptools
+
+T = TypeVar("T")
+
+_READ = 64 * 1024
+_LONGEST_HEAD = 256 * 1024
+_IDLE_SECONDS = 30.0
+
+
+async def in_time(work: Awaitable[T], seconds: float | None, error: type[httpx.TimeoutException]) -> T:
+    """What the work comes to, or the error when it takes longer; without seconds it may take for ever."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await work
+    except TimeoutError as late:
+        raise error("timed out") from late
+
+
+async def open_connection(host: str, port: int, tls: ssl.SSLContext | None) -> Connection:
+    """Raises ``OSError``, of which TLS errors are a kind."""
+    loop = asyncio.get_running_loop()
+    reader = _IdleReader(limit=_READ, loop=loop)
+    transport, protocol = await loop.create_connection(
+        lambda: asyncio.StreamReaderProtocol(reader, loop=loop),
+        host,
+        port,
+        ssl=tls,
+        server_hostname=host if tls else None,
+        happy_eyeballs_delay=0.25,
+    )
+    return Connection(reader, asyncio.StreamWriter(transport, protocol, reader, loop))
+
+
+class Connection:
+    """One socket and the response that is being read from it. Raises what httpx's own transport would."""
+
+    def __init__(self, reader: _IdleReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._timeout: float | None = None
+        self._parser: httptools.HttpResponseParser
+        self.answer = _Answer()
+        self._idle_since = 0.0
+
+    async def ask(self, request: bytes, timeout: float | None) -> None:
+        """Send a request and read until the head of its response is there."""
+        from httptools import HttpResponseParser
+
+        self._timeout = timeout
+        self._reader.is_idle = False
+        self.answer = _Answer()
+        self._parser = HttpResponseParser(self.answer)
+        self.answer.attach(self._parser)
+        self._writer.write(request)
+        size = 0
+        while not self.answer.has_head:
+            data = await self._read()
+            if not data:
+                raise httpx.RemoteProtocolError("Server disconnected without sending a response.")
+            size += len(data)
+            if size > _LONGEST_HEAD and not self.answer.has_head:
+                raise httpx.RemoteProtocolError(
+                    f"the head of the response has more than {_LONGEST_HEAD} bytes"
+                )
+            self._feed(data)
+
+    async def next_piece(self) -> bytes:
+        """What the next read brings of the body; empty at its end."""
+        while not self.answer.pieces and not self.answer.is_complete:
+            data = await self._read()
+            if not data:
+                if self.answer.ends_with_connection:
+                    return b""
+                raise httpx.RemoteProtocolError(
+                    "peer closed connection without sending complete message body"
+                )
+            self._feed(data)
+        return self.answer.take()
+
+    def rest(self) -> None:
+        self._idle_since = time.monotonic()
+        self._reader.is_idle = True
+
+    @property
+    def is_reusable(self) -> bool:
+        """The response was read to its end, and both sides are willing."""
+        return self.answer.is_complete and self._parser.should_keep_alive() and not self._is_gone
+
+    @property
+    def is_fresh(self) -> bool:
+        """Nothing has happened to it while it was idle."""
+        young = time.monotonic() - self._idle_since < _IDLE_SECONDS
+        return young and not self._is_gone and not self._reader.is_spoiled
+
+    @property
+    def _is_gone(self) -> bool:
+        return self._reader.at_eof() or self._writer.is_closing()
+
+    def close(self) -> None:
+        """At once: what was not yet sent is dropped."""
+        self._writer.transport.abort()
+
+    async def _read(self) -> bytes:
+        try:
+            if self._timeout is None:
+                return await self._reader.read(_READ)
+            return await in_time(self._reader.read(_READ), self._timeout, httpx.ReadTimeout)
+        except OSError as error:
+            raise httpx.ReadError(str(error)) from error
+
+    def _feed(self, data: bytes) -> None:
+        from httptools import HttpParserError, HttpParserUpgrade
+
+        try:
+            self._parser.feed_data(data)
+        except (HttpParserError, HttpParserUpgrade) as error:
+            raise httpx.RemoteProtocolError(f"this is no HTTP: {error}") from error
+
+
+class _Answer:
+    """What the parser found so far; its methods are the parser's callbacks."""
+
+    def __init__(self) -> None:
+        self.status = 0
+        self.headers: list[tuple[bytes, bytes]] = []
+        self.has_head = self.is_complete = False
+        self.pieces: list[bytes] = []
+        self._parser: httptools.HttpResponseParser
+
+    def attach(self, parser: httptools.HttpResponseParser) -> None:
+        self._parser = parser
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self.headers.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        self.status = self._parser.get_status_code()
+        self.has_head = self.status >= 200
+
+    def on_body(self, data: bytes) -> None:
+        self.pieces.append(data)
+
+    def on_message_complete(self) -> None:
+        if self.has_head:
+            self.is_complete = True
+        else:
+            self.headers.clear()  # an interim response: the real one follows
+
+    @property
+    def ends_with_connection(self) -> bool:
+        names = {name.lower() for name, _ in self.headers}
+        return not names & {b"content-length", b"transfer-encoding"}
+
+    def take(self) -> bytes:
+        piece = self.pieces[0] if len(self.pieces) == 1 else b"".join(self.pieces)
+        self.pieces.clear()
+        return piece
+
+
+class _IdleReader(asyncio.StreamReader):
+    """Knows whether the server said something that nobody had asked for."""
+
+    is_idle = False
+    is_spoiled = False
+
+    def feed_data(self, data: Iterable[SupportsIndex]) -> None:
+        self.is_spoiled = self.is_spoiled or self.is_idle
+        super().feed_data(data)

@@ -1,0 +1,59 @@
+"""The optional parts of a request: asked for first, left out for good where a server refuses them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from typing import Any
+
+from app.engine.provider import ModelRequest
+from app.providers.classify import Symptom
+from app.providers.dialects import Dialect
+
+_REFUSALS = frozenset({400, 404, 415, 422})
+_OTHER_NAME = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+
+
+class Options:
+    """What one server takes beyond model, messages and tools. Tools are never dropped."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self._dropped: defaultdict[str, set[str]] = defaultdict(set)
+        self._limit_field: dict[str, str] = {}
+
+    def apply(self, body: dict[str, Any], request: ModelRequest) -> dict[str, Any]:
+        """The body with its options; names follow the dialect and what was learnt."""
+        dropped = self._dropped[request.model]
+        if "stream_options" not in dropped:
+            body["stream_options"] = {"include_usage": True}
+        field = self._dialect.cache_field
+        if field and request.session_id and field not in dropped:
+            body[field] = _short(request.session_id, self._dialect.cache_limit)
+        if "max_tokens" in body:
+            name = self._limit_field.get(request.model, self._dialect.limit_field)
+            body[name] = body.pop("max_tokens")
+        return body
+
+    def give_way(self, model: str, symptom: Symptom) -> bool:
+        """Whether the refusal was about an option that is done without from now on: then ask again."""
+        if symptom.status not in _REFUSALS:
+            return False
+        words = symptom.message
+        named = self._limit_field.get(model, self._dialect.limit_field)
+        if model not in self._limit_field and named in words and _OTHER_NAME[named] in words:
+            self._limit_field[model] = _OTHER_NAME[named]
+            return True
+        options = {"stream_options", "include_usage", self._dialect.cache_field or "stream_options"}
+        if "include_usage" in words:
+            words += " stream_options"
+        refused = {option for option in options if option in words} - self._dropped[model] - {"include_usage"}
+        self._dropped[model] |= refused
+        return bool(refused)
+
+
+def _short(session_id: str, limit: int) -> str:
+    """The id itself where it fits, else its hash: the same session must hit the same cache."""
+    if len(session_id) <= limit:
+        return session_id
+    return hashlib.sha256(session_id.encode("utf-8", "replace")).hexdigest()[:limit]

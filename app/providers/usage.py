@@ -1,0 +1,59 @@
+"""Token counts as servers report them, made disjoint: what a cache served is no input."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.engine.provider import UsageReport
+
+
+def read_usage(payload: Mapping[str, Any]) -> UsageReport | None:
+    """The counts in a payload, wherever this server puts them; None where there are none, or only zeros."""
+    usage = payload.get("usage")
+    if usage is None:
+        usage = _elsewhere(payload)
+    return read_counts(usage) if isinstance(usage, dict) else None
+
+
+def read_counts(usage: Mapping[str, Any]) -> UsageReport | None:
+    """Counts in OpenAI's words; strings are read as numbers, anything else as zero."""
+    prompt = _count(usage, "prompt_tokens", "input_tokens")
+    output = _count(usage, "completion_tokens", "output_tokens")
+    details, spent = _inner(usage, "prompt_tokens_details"), _inner(usage, "completion_tokens_details")
+    cached = _count(details, "cached_tokens") or _count(usage, "prompt_cache_hit_tokens", "cached_tokens")
+    written = _count(details, "cache_write_tokens") or _count(usage, "cache_creation_input_tokens")
+    thought = _count(spent, "reasoning_tokens")
+    if thought and _count(usage, "total_tokens") == prompt + output + thought:
+        output += thought  # a server that counts thinking beside the answer
+    if not (prompt or output or cached or written):
+        return None
+    cost = usage.get("cost")
+    price = float(cost) if isinstance(cost, int | float) and cost >= 0 else None
+    return UsageReport(max(0, prompt - cached - written), output, cached, written, price)
+
+
+def _elsewhere(payload: Mapping[str, Any]) -> Any:
+    vendor = payload.get("x_groq")
+    if isinstance(vendor, dict):
+        return vendor.get("usage")
+    choices = payload.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first.get("usage") if isinstance(first, dict) else None
+
+
+def _inner(usage: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = usage.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _count(usage: Mapping[str, Any], *keys: str) -> int:
+    """The first of these that is there and above zero."""
+    return next((count for key in keys if (count := _whole(usage.get(key))) > 0), 0)
+
+
+def _whole(value: Any) -> int:
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError):
+        return 0
