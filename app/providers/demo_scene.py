@@ -63,12 +63,16 @@ class Scene:
 
 
 def scene_kind(request: str) -> SceneKind:
-    """A suggested prompt is its own scene; a short request for a tour in other words is the tour."""
-    asked = " ".join(request.split()).casefold()
+    """A suggested prompt, or its title, is its own scene; a short request for a tour in other words is the tour."""
+    asked = _plain(request)
     for suggestion in SUGGESTIONS:
-        if asked == suggestion.prompt.casefold():
+        if asked in (_plain(suggestion.prompt), _plain(suggestion.title)):
             return suggestion.kind
     return "tour" if len(asked) <= _SHORT and _TOUR.search(asked) else "other"
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold().rstrip(".!?")
 
 
 def read_scene(messages: Sequence[Message]) -> Scene:

@@ -29,12 +29,12 @@ SUGGESTIONS: tuple[Suggestion, ...] = (
     ),
     Suggestion(
         "look",
-        "What is in this folder?",
+        "Explain what is in this folder",
         "Look at the files in this workspace, open one of them, and tell me what you found.",
     ),
     Suggestion(
         "sample",
-        "A longer answer",
+        "Write a longer answer",
         "Write a longer answer with a list, a table and some code, so that I can try Stop and Continue.",
     ),
 )

@@ -12,7 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from app.engine.errors import ProviderError
 from app.engine.provider import Provider, ResolvedModel
+from app.infra.errors import SecretsError
 from app.providers import demo, refusals
 from app.providers.catalogue import Catalogue
 from app.providers.sources import SourceConfig, from_environment
@@ -149,9 +151,12 @@ class Sources:
 
     def _key(self, source: SourceConfig) -> str | None:
         """A key of the environment goes to its own host only, never to an address given for another."""
-        for name in source.keys:
-            if key := self._stored_key(name) or self._environment.get(name):
-                return key
+        try:
+            for name in source.keys:
+                if key := self._stored_key(name) or self._environment.get(name):
+                    return key
+        except SecretsError as error:
+            raise ProviderError("auth", str(error)) from error
         if source.keys:
             raise refusals.key_missing(source.name, source.keys)
         vendor = source.vendor

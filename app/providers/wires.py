@@ -102,7 +102,9 @@ class Wiring:
             case "openai":
                 from app.providers.openai_compatible import OpenAICompatible
 
-                return OpenAICompatible(wire.id, wire.base_url or "", wire.key, self._client())
+                return OpenAICompatible(
+                    wire.id, wire.base_url or "", wire.key, self._client(), clock=self._clock
+                )
             case "litellm":
                 if not self._litellm_installed():
                     raise refusals.extra_missing(wire.id)

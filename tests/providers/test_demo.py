@@ -230,7 +230,8 @@ async def test_anything_else_is_answered_by_what_it_is_and_how_to_add_a_model(to
 
 
 def test_the_suggestions_are_three_and_each_is_a_scene_of_its_own() -> None:
-    assert [scene_kind(suggestion.prompt) for suggestion in SUGGESTIONS] == ["tour", "look", "sample"]
+    for form in (lambda s: s.prompt, lambda s: s.title, lambda s: f" {s.title.upper()}!\n"):
+        assert [scene_kind(form(suggestion)) for suggestion in SUGGESTIONS] == ["tour", "look", "sample"]
 
 
 async def test_it_streams_small_pieces_at_a_natural_pace() -> None:

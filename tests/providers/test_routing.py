@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from app.engine.errors import ProviderError
 from app.engine.provider import Provider, ResolvedModel
+from app.infra.errors import SecretsUnreadable
 from app.providers.catalogue import Catalogue
 from app.providers.demo import Demo
 from app.providers.routing import ModelChoice, Sources
@@ -50,6 +51,7 @@ class Desk:
         *configured: SourceConfig,
         environment: Mapping[str, str] | None = None,
         secrets: Mapping[str, str] | None = None,
+        stored_key: Callable[[str], str | None] | None = None,
         default: str | None = None,
     ) -> None:
         self.configured: Sequence[SourceConfig] = configured
@@ -57,7 +59,7 @@ class Desk:
         self.sources = Sources(
             configured=lambda: self.configured,
             default=lambda: self.default,
-            stored_key=(secrets or {}).get,
+            stored_key=stored_key or (secrets or {}).get,
             environment=environment or {},
             connect=self._connect,
             catalogue=catalogue,
@@ -309,6 +311,13 @@ class TestRefusals:
         assert refused.kind == "auth"
         assert 'key of the model source "lab" is gone' in refused.message
         assert "lab-key" in refused.message
+
+    def test_keys_that_cannot_be_opened(self, catalogue: Catalogue) -> None:
+        def locked(name: str) -> str | None:
+            raise SecretsUnreadable(f"The drawer with {name} is locked.")
+
+        refused = Desk(catalogue, LAB, stored_key=locked).refusal("lab/fast")
+        assert (refused.kind, refused.message) == ("auth", "The drawer with lab-key is locked.")
 
     @pytest.mark.parametrize(
         "url",

@@ -1,0 +1,121 @@
+"""Every host without a wire of its own, reached through litellm.
+
+litellm only carries: it does not retry, drop parameters, log or report. What it raises is unwrapped, what it
+streams becomes our events; thinking that comes with a signature is kept whole and given back to the same model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from typing import Any
+
+from anyio import to_thread
+
+from app.engine.compiler import ChatCompiler
+from app.engine.errors import ProviderError
+from app.engine.messages import Origin
+from app.engine.provider import AuthCheck, ModelRequest, StreamBatch
+from app.engine.retry import retry_after
+from app.infra.clock import Clock
+from app.infra.redaction import Redactor
+from app.providers import litellm_errors
+from app.providers.litellm_chunks import ChunkReader
+from app.providers.litellm_module import load
+from app.providers.litellm_silence import Silence
+from app.providers.sentences import Callee, provider_error
+from app.providers.stream_limits import StreamLimits, limits_for
+
+
+class LiteLLM:
+    """One host. ``prefix`` is litellm's name of it; empty where the model's own name begins with one."""
+
+    def __init__(
+        self,
+        id: str,
+        *,
+        prefix: str,
+        key: str | None,
+        base_url: str | None,
+        clock: Clock,
+        limits: StreamLimits | None = None,
+    ) -> None:
+        self._id = id
+        self._prefix = prefix
+        self._key = key
+        self._base_url = base_url
+        self._clock = clock
+        self._limits = limits or limits_for(base_url or "")
+
+    @property
+    def id(self) -> str:
+        return self._id
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamBatch, None]:
+        origin = Origin(self._id, request.model, self._base_url)
+        body = ChatCompiler(origin, ("thinking_blocks",)).compile(request)
+        try:
+            litellm = await load()
+            silence = Silence(self._limits)
+            answer = await silence.bounded(litellm.acompletion(**self._arguments(body)))
+            try:
+                reader = ChunkReader()
+                chunks = aiter(answer)
+                while (chunk := await silence.bounded(anext(chunks, None))) is not None:
+                    if batch := tuple(reader.read(chunk)):
+                        silence.broken()
+                        yield batch
+                yield tuple(reader.end(answer))
+            finally:
+                await answer.aclose()
+        except Exception as error:
+            raise self._refusal(error, request.model) from error
+
+    async def complete(self, request: ModelRequest) -> StreamBatch:
+        async with aclosing(self.stream(request)) as batches:
+            return tuple([event async for batch in batches for event in batch])
+
+    async def validate_auth(self) -> AuthCheck:
+        began = self._clock.monotonic()
+        try:
+            litellm = await load()
+            models = await to_thread.run_sync(self._list_models, litellm, abandon_on_cancel=True)
+        except Exception as error:  # noqa: BLE001 - a Test button says what went wrong, whatever it was
+            return AuthCheck(False, self._refusal(error, "any model").message)
+        took = round((self._clock.monotonic() - began) * 1000)
+        if not models:
+            return AuthCheck(
+                True, "This host can only be tested by asking a model: the first message will tell."
+            )
+        return AuthCheck(True, f"The key works; {len(models)} models are offered.", models, took)
+
+    def _arguments(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        model = f"{self._prefix}/{body['model']}" if self._prefix else body["model"]
+        return {
+            **body,
+            "model": model,
+            "api_key": self._key,
+            "api_base": self._base_url,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "num_retries": 0,
+            "max_retries": 0,
+            "drop_params": False,
+        }
+
+    def _list_models(self, litellm: Any) -> tuple[str, ...]:
+        """What the host lists, as it names them; empty where litellm cannot ask. Blocks, and raises as it likes."""
+        if self._prefix not in {one.value for one in litellm.LlmProviders}:
+            return ()
+        host = litellm.LlmProviders(self._prefix)
+        about = litellm.utils.ProviderConfigManager.get_provider_model_info(None, host)
+        if about is None:
+            return ()
+        names = about.get_models(api_key=self._key, api_base=self._base_url)
+        return tuple(name.removeprefix(f"{self._prefix}/") for name in names)
+
+    def _refusal(self, error: Exception, model: str) -> ProviderError:
+        host = self._base_url or self._prefix or self._id
+        callee = Callee(self._id, model, host, self._key is not None, Redactor([self._key or ""]))
+        wait = retry_after(litellm_errors.headers(error), self._clock.now())
+        return provider_error(litellm_errors.symptom(error), callee, wait)

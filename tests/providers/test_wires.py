@@ -1,0 +1,95 @@
+"""From a source to the object that talks."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from app.engine.errors import ProviderError
+from app.engine.messages import Message, Text
+from app.engine.provider import ModelRequest, TextChunk
+from app.providers.demo import Demo
+from app.providers.litellm import LiteLLM
+from app.providers.openai_compatible import OpenAICompatible
+from app.providers.wires import DEMO, Wire, Wiring
+from tests.fakes.llm_client import FakeLLM
+from tests.fakes.llm_script import say
+from tests.providers.demo_stage import StillClock
+
+pytestmark = pytest.mark.anyio
+
+DIRECT = Wire("lab", "openai", "http://127.0.0.1:9/v1", "k")
+THROUGH = Wire("nebula", "litellm", None, "k", "nebula")
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[httpx.AsyncClient]:
+    async with httpx.AsyncClient() as client:
+        yield client
+
+
+def wiring(client: httpx.AsyncClient, *, installed: bool = True) -> Wiring:
+    return Wiring(client=lambda: client, clock=StillClock(), litellm_installed=lambda: installed)
+
+
+async def test_each_dialect_has_its_own_class(client: httpx.AsyncClient) -> None:
+    wires = wiring(client)
+    assert isinstance(wires.connect(DEMO), Demo)
+    assert isinstance(wires.connect(DIRECT), OpenAICompatible)
+    assert isinstance(wires.connect(THROUGH), LiteLLM)
+    assert [wires.connect(wire).id for wire in (DEMO, DIRECT, THROUGH)] == ["demo", "lab", "nebula"]
+
+
+async def test_the_same_wire_is_the_same_object_and_a_new_key_another(client: httpx.AsyncClient) -> None:
+    wires = wiring(client)
+    assert wires.connect(DIRECT) is wires.connect(Wire("lab", "openai", "http://127.0.0.1:9/v1", "k"))
+    assert wires.connect(DIRECT) is not wires.connect(Wire("lab", "openai", "http://127.0.0.1:9/v1", "k2"))
+
+
+async def test_it_does_not_keep_wires_without_end(client: httpx.AsyncClient) -> None:
+    wires = wiring(client)
+    first = wires.connect(DIRECT)
+    for number in range(100):
+        wires.connect(Wire("lab", "openai", "http://127.0.0.1:9/v1", f"k{number}"))
+    assert wires.connect(DIRECT) is not first
+
+
+async def test_without_the_extra_the_one_command_that_adds_it_is_named(client: httpx.AsyncClient) -> None:
+    wires = wiring(client, installed=False)
+    with pytest.raises(ProviderError) as refused:
+        wires.connect(THROUGH)
+    assert refused.value.kind == "local"
+    assert refused.value.message.endswith('Add it with: pip install "plancia[providers]"')
+    assert isinstance(wires.connect(DIRECT), OpenAICompatible)
+
+
+async def test_a_direct_wire_talks_to_its_address_with_its_key(
+    client: httpx.AsyncClient, llm: FakeLLM
+) -> None:
+    llm.script(say("Hello"))
+    provider = wiring(client).connect(Wire("lab", "openai", llm.base_url, "k-123456"))
+    request = ModelRequest("star-1", "", (Message("user", (Text("Hi"),), "m1", ""),))
+    events = await provider.complete(request)
+    assert "".join(event.text for event in events if isinstance(event, TextChunk)) == "Hello"
+    assert llm.requests()[0]["headers"]["authorization"] == "Bearer k-123456"
+
+
+def test_resolving_the_demo_touches_neither_the_network_nor_litellm() -> None:
+    code = """
+import sys
+from app.infra.clock import SystemClock
+from app.providers.catalogue import Catalogue
+from app.providers.routing import Sources
+from app.providers.wires import Wiring
+wiring = Wiring(client=lambda: 1 / 0, clock=SystemClock())
+sources = Sources(configured=tuple, default=lambda: None, stored_key=lambda name: None,
+                  environment={}, connect=wiring.connect, catalogue=Catalogue.installed())
+assert sources.resolve(None).label == "demo/tour"
+assert not {"litellm", "httpx", "cryptography", "keyring"} & sys.modules.keys()
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2])
