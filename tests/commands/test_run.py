@@ -1,0 +1,241 @@
+"""``plancia run``: one turn in the terminal, over the same bus, store and runner as the page."""
+
+from __future__ import annotations
+
+import signal
+from typing import Any
+
+import pytest
+
+from app.infra.locks import FolderLock
+from tests.commands.seat import Seat
+from tests.fakes.llm_client import FakeLLM
+from tests.fakes.llm_script import call, cut, fail, hold, say
+
+
+def fields(event: dict[str, Any]) -> set[str]:
+    return event.keys() - {"type", "seq", "time", "conversation", "member", "turn"}
+
+
+def test_the_answer_is_streamed_to_stdout(seat: Seat, llm: FakeLLM) -> None:
+    llm.script(say("Hel", "lo."))
+    ran = seat.with_model(llm)("run", "Say hello")
+    assert (ran.code, ran.out, ran.err) == (0, "Hello.\n", "")
+    assert llm.bodies()[0]["messages"][-1] == {"role": "user", "content": "Say hello"}
+
+
+def test_json_prints_one_event_per_line_and_done_last(seat: Seat, llm: FakeLLM) -> None:
+    llm.script(say("Hel", "lo.", reasoning=["hm"], usage=(11, 7)))
+    ran = seat.with_model(llm)("run", "Say hello", "--json")
+    events = ran.events
+    assert ran.code == 0
+    assert "".join(e["text"] for e in events if e["type"] == "text_delta") == "Hello."
+    assert [e["seq"] for e in events] == list(range(1, len(events) + 1))
+    assert {e["member"] for e in events} == {"commander"}
+    assert len({(e["conversation"], e["turn"]) for e in events}) == 1
+    assert all(e["time"].endswith("Z") for e in events)
+    done = events[-1]
+    assert (done["type"], done["status"], done["text"], done["steps"]) == ("done", "completed", "Hello.", 1)
+    assert fields(done) == {"status", "text", "usage", "steps", "tool_errors"}
+    assert done["usage"]["input_tokens"] == 11
+    assert done["tool_errors"] == {"transient": 0, "permanent": 0}
+
+
+def test_json_shows_a_tool_call_from_its_arguments_to_its_end(seat: Seat, llm: FakeLLM) -> None:
+    arguments = {"path": "notes.md", "content": "milk"}
+    llm.script(say(calls=[call("write_file", arguments, id="c1", pieces=2)]), say("Written."))
+    events = seat.with_model(llm)("run", "Note milk", "--json").events
+    assert (seat.workspace / "notes.md").read_text() == "milk"
+    kinds = list(dict.fromkeys(e["type"] for e in events))
+    assert kinds == ["tool_delta", "usage", "tool_start", "tool_end", "text_delta", "done"]
+    by_kind = {e["type"]: e for e in events}
+    assert by_kind["tool_start"]["arguments"] == arguments
+    assert fields(by_kind["tool_delta"]) == {"call_id", "name", "text"}
+    assert fields(by_kind["tool_end"]) == {"call_id", "name", "result", "is_error", "duration_ms"}
+    assert fields(by_kind["usage"]) == {
+        "provider",
+        "model",
+        "input_tokens",
+        "output_tokens",
+        "cache_read_tokens",
+        "cache_write_tokens",
+        "cost",
+        "estimated",
+    }
+
+
+def test_somebody_who_watches_sees_the_tools_beside_the_answer(seat: Seat, llm: FakeLLM) -> None:
+    llm.script(say("Looking.", calls=[call("read_file", {"path": "gone.md"})]), say("It is gone."))
+    ran = seat.with_model(llm)("run", "Read it", watched=True)
+    assert ran.out == "Looking.\n\nIt is gone.\n"
+    assert "read_file" in ran.err
+    assert "E_NOT_FOUND" in ran.err
+    assert "--conversation conv_" in ran.err
+
+
+def test_what_a_terminal_would_obey_is_shown_instead(seat: Seat, llm: FakeLLM) -> None:
+    llm.always(say("a\x1b]0;owned\x07b"))
+    seat.with_model(llm)
+    assert seat("run", "Hi", watched=True).out == "a\ufffd]0;owned\ufffdb\n"
+    assert seat("run", "Hi").out == "a\x1b]0;owned\x07b\n"
+
+
+def test_a_conversation_goes_on(seat: Seat, llm: FakeLLM) -> None:
+    llm.script(say("Blue."), say("You said blue."))
+    first = seat.with_model(llm)("run", "Remember blue", "--json").events[0]["conversation"]
+    again = seat("run", "What did I say?", "--conversation", first, "--json").events
+    assert again[-1]["conversation"] == first
+    said = [(m["role"], m["content"]) for m in llm.bodies()[1]["messages"] if m["role"] != "system"]
+    assert said == [("user", "Remember blue"), ("assistant", "Blue."), ("user", "What did I say?")]
+
+
+def test_an_unknown_conversation_is_an_error_and_asks_nobody(seat: Seat, llm: FakeLLM) -> None:
+    ran = seat.with_model(llm)("run", "Hi", "--conversation", "conv_nope")
+    assert ran.code == 2
+    assert ran.err == 'There is no conversation "conv_nope". It may have been deleted.\n'
+    assert llm.bodies() == []
+
+
+def test_the_prompt_can_be_piped_in(seat: Seat, llm: FakeLLM) -> None:
+    seat.with_model(llm)
+    assert seat("run", typed="one\ntwo\n").code == 0
+    assert seat("run", "-", typed="three").code == 0
+    asked = [body["messages"][-1]["content"] for body in llm.bodies()]
+    assert asked == ["one\ntwo\n", "three"]
+
+
+@pytest.mark.parametrize(("words", "typed"), [(("run",), ""), (("run", "  "), ""), (("run", "-"), "\n")])
+def test_an_empty_prompt_is_refused(seat: Seat, words: tuple[str, ...], typed: str) -> None:
+    ran = seat(*words, typed=typed)
+    assert ran.code == 2
+    assert "Say what to do" in ran.err
+    assert not seat.folder.root.exists()
+
+
+def test_without_a_prompt_a_terminal_is_not_waited_for(seat: Seat) -> None:
+    assert seat("run", watched=True).code == 2
+
+
+def test_an_unknown_agent_names_those_who_exist(seat: Seat) -> None:
+    ran = seat("run", "Hi", "--agent", "nobody")
+    assert (ran.code, ran.err) == (2, 'There is no agent "nobody". There is: commander.\n')
+
+
+def test_a_model_is_pinned_to_the_conversation(seat: Seat, llm: FakeLLM) -> None:
+    seat.with_model(llm)
+    other = ("--kind", "openai", "--base-url", llm.base_url, "--model", "other-model")
+    assert seat("provider", "add", "other", *other).code == 0
+    first = seat("run", "Hi", "--model", "other/other-model", "--json").events[0]["conversation"]
+    seat("run", "Hi again", "--conversation", first)
+    assert [body["model"] for body in llm.bodies()] == ["other-model", "other-model"]
+
+
+def test_a_failed_turn_says_why_and_its_done_says_it_too(seat: Seat, llm: FakeLLM) -> None:
+    llm.always(fail(401, "Incorrect API key provided.", code="invalid_api_key"))
+    seat.with_model(llm)
+    ran = seat("run", "Hi")
+    assert (ran.code, ran.out) == (1, "")
+    assert len(ran.err.splitlines()) == 1
+    done = seat("run", "Hi", "--json").events[-1]
+    assert (done["status"], done["error"]["kind"]) == ("failed", "auth")
+    assert done["error"]["message"] == ran.err.strip()
+
+
+def test_an_answer_that_was_cut_off_is_no_success(seat: Seat, llm: FakeLLM) -> None:
+    llm.always(cut(say("Half of", " it"), after=1))
+    ran = seat.with_model(llm)("run", "Hi")
+    assert (ran.code, ran.out) == (1, "Half of\n")
+    assert "What was written so far is kept." in ran.err
+
+
+def test_an_unknown_model_ends_in_a_done(seat: Seat, llm: FakeLLM) -> None:
+    ran = seat.with_model(llm)("run", "Hi", "--model", "nowhere/x", "--json")
+    assert ran.code == 1
+    assert ran.events[-1]["error"]["kind"] == "unknown_model"
+
+
+def test_a_budget_needs_a_known_price(seat: Seat, llm: FakeLLM) -> None:
+    ran = seat.with_model(llm)("run", "Hi", "--max-cost", "0.5")
+    assert ran.code == 2
+    assert "fake/fake-model" in ran.err
+    assert llm.bodies() == []
+
+
+def test_a_spent_budget_ends_the_run_before_the_next_call(seat: Seat, llm: FakeLLM) -> None:
+    seat.with_model(llm, "--price-in", "1000", "--price-out", "1000")
+    llm.script(say(calls=[call("write_file", {"path": "a.txt", "content": "a"})], usage=(500, 500)))
+    ran = seat("run", "Write", "--max-cost", "0.9", "--json")
+    done = ran.events[-1]
+    assert ran.code == 1
+    assert (done["status"], done["reason"], done["error"]["kind"]) == ("failed", "budget", "budget")
+    assert done["usage"]["cost"] == pytest.approx(1.0)
+    assert (seat.workspace / "a.txt").read_text() == "a", "What was paid for is done."
+    assert len(llm.bodies()) == 1
+
+
+def test_a_last_call_may_cost_more_than_the_budget(seat: Seat, llm: FakeLLM) -> None:
+    """Nothing was left to be called: the answer is whole."""
+    seat.with_model(llm, "--price-in", "1000", "--price-out", "1000")
+    llm.script(say("Done.", usage=(500, 500)))
+    assert seat("run", "Say it", "--max-cost", "0.1").code == 0
+
+
+def test_a_budget_counts_this_run_only(seat: Seat, llm: FakeLLM) -> None:
+    seat.with_model(llm, "--price-in", "1000", "--price-out", "1000")
+    llm.always(say("Done.", usage=(500, 500)))
+    assert [seat("run", "Say it", "--max-cost", "0.9").code for _ in range(3)] == [0, 0, 0]
+
+
+def test_with_nothing_configured_the_demo_model_says_what_it_is(seat: Seat) -> None:
+    ran = seat("run", "Hello")
+    assert ran.code == 0
+    assert ran.out
+    assert "Demo model: scripted, not an AI" in ran.err
+
+
+def test_a_folder_in_use_is_refused_in_words(seat: Seat) -> None:
+    seat.folder.create()
+    with FolderLock(seat.folder):
+        ran = seat("run", "Hi")
+    assert ran.code == 1
+    assert "already running" in ran.err
+    assert len(ran.err.splitlines()) == 1
+
+
+def test_a_missing_workspace_is_refused(seat: Seat) -> None:
+    ran = seat("run", "Hi", "--workspace", str(seat.home / "gone"))
+    assert ran.code == 2
+    assert "there is no such folder" in ran.err
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_the_run_and_keeps_the_history(seat: Seat, llm: FakeLLM, how: signal.Signals) -> None:
+    seat.with_model(llm)
+    llm.script(hold(say("Half of", " it"), after=1))
+    process = seat.start("run", "Tell me", "--json")
+    llm.wait_held()
+    process.send_signal(how)
+    ran = seat.wait(process)
+    assert (ran.code, ran.err) == (130, "")
+    assert ran.events[-1]["status"] == "aborted"
+    llm.release()
+    llm.script(say("And on."))
+    assert seat("run", "Go on", "--conversation", ran.events[0]["conversation"]).code == 0
+    said = [m["content"] for m in llm.bodies()[-1]["messages"] if m["role"] != "system"]
+    assert said[0] == "Tell me"
+    assert said[1].startswith("Half of")
+    assert said[-1] == "Go on"
+
+
+def test_a_reader_that_leaves_ends_the_run(seat: Seat, llm: FakeLLM) -> None:
+    seat.with_model(llm)
+    llm.script(hold(say("Half of", " it"), after=1))
+    process = seat.start("run", "Tell me")
+    llm.wait_held()
+    assert process.stdout is not None
+    process.stdout.close()
+    llm.release()
+    assert process.wait(timeout=30) == 1
+    assert process.stderr is not None
+    with process.stderr as errors:
+        assert errors.read() == b""
