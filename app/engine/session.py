@@ -47,7 +47,10 @@ class MemorySession:
     def __init__(self, id: str, *, mutating: Mutating = is_mutating) -> None:
         self._id = id
         self._mutating = mutating
+        self._given: list[Message] = []
+        """As it was appended; what a late result means shows only there."""
         self._history: list[Message] = []
+        """The same, paired."""
         self._started: dict[str, str] = {}
 
     @property
@@ -67,19 +70,22 @@ class MemorySession:
     def _take(self, messages: Sequence[Message]) -> None:
         """Add to the history; what does not fit its end is put where ``pairing`` wants it."""
         for message in messages:
+            self._given.append(message)
             if fits(self._history, message):
                 self._history.append(message)
             else:
-                self._heal([*self._history, message], open_end=True)
+                self._heal(open_end=True)
 
-    def _heal(self, messages: Sequence[Message], *, open_end: bool = False) -> tuple[Message, ...]:
-        """Hold these messages, paired; return those that had to be made up."""
+    def _heal(self, *, open_end: bool = False) -> tuple[Message, ...]:
+        """Pair all that was given; return the messages that had to be made up."""
         asker = (
-            {call.id: message.id for message in messages for call in message.calls} if self._started else {}
+            {call.id: message.id for message in self._given for call in message.calls}
+            if self._started
+            else {}
         )
         # Where a provider counts its ids anew in every turn, an old entry must not make a new call look begun.
         begun = [call_id for call_id, by in self._started.items() if not by or asker.get(call_id, by) == by]
-        healed = heal(messages, started=begun, mutating=self._mutating, open_end=open_end)
+        healed = heal(self._given, started=begun, mutating=self._mutating, open_end=open_end)
         self._history = list(healed.messages)
         return healed.added
 
@@ -124,8 +130,7 @@ class JsonlSession(MemorySession):
             return
         async with self._lock:
             lines, stored = self._encode((*self._unwritten, *messages))
-            new = stored[len(self._unwritten) :]
-            await to_the_end(partial(self._write, lines), then=partial(self._wrote, new, len(stored)))
+            await to_the_end(partial(self._write, lines), then=partial(self._wrote, stored))
 
     async def mark_started(self, call_id: str) -> None:
         line = json.dumps([self._asker(call_id), call_id]).encode() + b"\n"
@@ -137,7 +142,8 @@ class JsonlSession(MemorySession):
         self._started = read_started(self._journal)
         self._size, self._seq, self._torn = transcript.size, transcript.seq, transcript.torn
         self.marks = tuple(transcript.marks)
-        self._unwritten = self._heal(transcript.messages)
+        self._given = transcript.messages
+        self._unwritten = self._heal()
         if self._torn:
             try:
                 await to_the_end(self._set_torn_aside)
@@ -165,11 +171,12 @@ class JsonlSession(MemorySession):
         except OSError as error:
             raise explain(self._path, "written", error) from error
 
-    def _wrote(self, messages: Sequence[Message], lines: int, size: int) -> None:
+    def _wrote(self, messages: Sequence[Message], size: int) -> None:
         self._size = size
-        self._seq += lines
-        self._unwritten = ()
-        self._take(messages)
+        self._seq += len(messages)
+        made_up, self._unwritten = len(self._unwritten), ()
+        self._given += messages[:made_up]
+        self._take(messages[made_up:])
 
     def _write_journal(self, line: bytes) -> None:
         try:

@@ -27,7 +27,7 @@ _STRENGTH: dict[ResultStatus, int] = {"interrupted": 0, "outcome_unknown": 1, "e
 
 
 class Healed(NamedTuple):
-    """A paired history, and those of its messages that were made up for calls without a result."""
+    """A paired history, and what of it was made up and may be stored at its end, where it finds its call again."""
 
     messages: tuple[Message, ...]
     added: tuple[Message, ...]
@@ -149,8 +149,9 @@ class Weave:
                 if slot.result is not None:
                     messages.append(slot.result)
                 elif piece is not still_open:
-                    added.append(piece.missing(slot, number, started, mutating))
-                    messages.append(added[-1])
+                    messages.append(piece.missing(slot, number, started, mutating))
+                    if self._nearest[slot.call.id] is piece:
+                        added.append(messages[-1])
             messages.extend(piece.picture())
         return Healed(tuple(messages), tuple(added))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Collection
 from errno import ENOSPC
 from pathlib import Path
@@ -19,7 +20,7 @@ class PowerCut(Exception):
 
 
 class CountingDisk(SystemDisk):
-    """Counts its calls, and knows how to undo those that are not synced yet."""
+    """Counts its calls, and knows how to undo those that are not synced yet; syncing costs it nothing."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -44,7 +45,6 @@ class CountingDisk(SystemDisk):
         self._reach()
         path = self._paths[descriptor]
         self._unsynced = [(synced_by, undo) for synced_by, undo in self._unsynced if synced_by != path]
-        super().sync(descriptor)
 
     def truncate(self, descriptor: int, size: int) -> None:
         self._reach()
@@ -81,6 +81,21 @@ class CuttableDisk(CountingDisk):
                 undo()
         if self.calls >= self._cut:
             raise PowerCut
+
+
+class HeldDisk(CountingDisk):
+    """Keeps every ``sync`` waiting until it is released."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.syncing = threading.Event()
+        self.release = threading.Event()
+
+    def sync(self, descriptor: int) -> None:
+        self.syncing.set()
+        if not self.release.wait(10):
+            raise AssertionError("nobody released the disk")
+        super().sync(descriptor)
 
 
 class FaultyDisk(CountingDisk):

@@ -73,7 +73,7 @@ async def test_a_cancelled_scope_waits_for_the_work_inside_it() -> None:
         group.start_soon(slow.call)
         await slow.begun.wait()
         group.cancel_scope.cancel()
-        threading.Timer(0.05, slow.release.set).start()
+        slow.loop.call_soon(slow.loop.call_soon, slow.loop.call_soon, slow.release.set)
     assert (slow.thens, slow.left) == ([7], ["cancelled"])
 
 
