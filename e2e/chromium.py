@@ -19,6 +19,7 @@ MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 ARGUMENTS = [
     "--no-sandbox",  # a container's root has no other way; the pages are our own
     "--disable-gpu",
+    "--disable-dev-shm-usage",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
@@ -48,8 +49,9 @@ def install() -> None:
     privilege = _privilege()
     if privilege is not None and _install_package(privilege) and opens() is None:
         return
-    dependencies = [] if privilege is None else ["--with-deps"]
-    _run(sys.executable, "-m", "playwright", "install", *dependencies, "chromium")
+    download = (sys.executable, "-m", "playwright", "install", "chromium")
+    if privilege is None or not _run(*download, "--with-deps"):
+        _run(*download)
 
 
 def _install_package(privilege: list[str]) -> bool:
