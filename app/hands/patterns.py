@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from app.hands.errors import Refused
-from app.hands.regex_tree import stays_in_line
+from app.hands.regex_tree import required_text, stays_in_line
 
 Span = tuple[int, int, int]
 """A matching line in a block of whole lines: where it starts and ends, and where in it the match starts."""
@@ -44,12 +44,21 @@ class Matcher(Protocol):
 def matcher_for(query: Query) -> Matcher:
     """Raises ``Refused`` for a pattern that cannot be one."""
     _check(query)
-    if query.regex:
-        return _Regex(query.pattern, _compiled(query), query.case_sensitive)
-    if query.case_sensitive:
-        return _Text(query.pattern.encode())
-    by_sign = _Regex(re.escape(query.pattern), re.compile(re.escape(query.pattern), re.IGNORECASE), False)
-    return _AnyCase(query.pattern.lower(), by_sign) if query.pattern.isascii() else by_sign
+    return _regex(query) if query.regex else _text(query.pattern, query.case_sensitive)
+
+
+def _text(wanted: str, case_sensitive: bool) -> Matcher:
+    if case_sensitive:
+        return _Text(wanted.encode())
+    by_sign = _Regex(re.compile(re.escape(wanted), re.IGNORECASE), None, None)
+    return _AnyCase(wanted.lower(), by_sign) if wanted.isascii() else by_sign
+
+
+def _regex(query: Query) -> Matcher:
+    line = _compiled(query)
+    whole = re.compile(line.pattern, line.flags | re.MULTILINE) if stays_in_line(query.pattern) else None
+    required = required_text(query.pattern, case_sensitive=query.case_sensitive)
+    return _Regex(line, whole, _text(*required) if required else None)
 
 
 class _Text:
@@ -80,16 +89,19 @@ class _AnyCase:
 
 
 class _Regex:
-    """Line by line, after one look at the whole block where the expression allows it."""
+    """Line by line, after a look at the whole block: for a text that is in every match, then for a match."""
 
-    def __init__(self, pattern: str, line: re.Pattern[str], case_sensitive: bool) -> None:
+    def __init__(
+        self, line: re.Pattern[str], whole: re.Pattern[str] | None, required: Matcher | None
+    ) -> None:
         self._line = line
-        flags = re.MULTILINE if case_sensitive else re.MULTILINE | re.IGNORECASE
-        self._whole = re.compile(pattern, flags) if stays_in_line(pattern) else None
+        self._whole = whole
+        self._required = required
 
     def spans(self, block: bytes) -> Iterator[Span]:
-        text = block.decode(errors="surrogateescape").replace("\r\n", "\n").removesuffix("\r")
-        if self._whole and not self._whole.search(text):
+        if self._required and next(self._required.spans(block), None) is None:
+            return
+        if self._whole and not self._whole.search(_one_kind_of_line_end(block)):
             return
         start = 0
         for line in block.removesuffix(b"\n").split(b"\n"):
@@ -98,6 +110,11 @@ class _Regex:
                 before = shown[: found.start()].encode(errors="surrogateescape")
                 yield start, start + len(line), start + len(before)
             start += len(line) + 1
+
+
+def _one_kind_of_line_end(block: bytes) -> str:
+    text = block.decode(errors="surrogateescape")
+    return text.replace("\r\n", "\n").removesuffix("\r") if b"\r" in block else text
 
 
 def glob_filter(glob: str) -> re.Pattern[str]:

@@ -10,6 +10,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from itertools import groupby
 from typing import Any
 
 _ALIKE = ("iI\u0130\u0131", "\u0390\u1fd3", "\u03b0\u1fe3", "\ufb05\ufb06")
@@ -50,6 +51,18 @@ def wider_for_ripgrep(pattern: str, *, case_sensitive: bool) -> str | None:
         return None
 
 
+def required_text(pattern: str, *, case_sensitive: bool) -> tuple[str, bool] | None:
+    """A text that stands in every match, and whether its case counts; None for none known."""
+    try:
+        tree = _parse(pattern, re.NOFLAG if case_sensitive else re.IGNORECASE)
+        runs = groupby(tree, key=lambda item: str(item[0]) == "LITERAL")
+        texts = ["".join(chr(code) for _, code in items) for is_sign, items in runs if is_sign]
+        longest = max(texts, key=len, default="")
+        return (longest, not tree.state.flags & re.IGNORECASE) if longest.isascii() and longest else None
+    except (AttributeError, ImportError, RecursionError, TypeError, re.error):
+        return None
+
+
 def stays_in_line(pattern: str) -> bool:
     """Whether a line that matches alone also makes the text around it match, with ``^`` and ``$`` at line ends."""
     try:
@@ -73,16 +86,17 @@ def _names(node: Any) -> Iterator[str]:
 
 
 def _all(tree: Any, fold: bool) -> str:
-    return "".join(_WIDER[str(name)](argument, fold) for name, argument in tree)
+    parts = []
+    for is_sign, items in groupby(tree, key=lambda item: str(item[0]) == "LITERAL"):
+        part = "".join(_WIDER[str(name)](argument, fold) for name, argument in items)
+        # Signs stay together: ripgrep looks for whole words faster than for their letters.
+        parts.append(f"(?i:{part})" if is_sign and fold else part)
+    return "".join(parts)
 
 
 def _sign(code: int, fold: bool) -> str:
-    sign = chr(code)
-    alike = next((group for group in _ALIKE if sign in group), None) if fold else None
-    if alike:
-        return f"[{''.join(map(_escaped, map(ord, alike)))}]"
-    cased = fold and (sign.lower() != sign or sign.upper() != sign)
-    return f"(?i:{_escaped(code)})" if cased else _escaped(code)
+    alike = next((group for group in _ALIKE if chr(code) in group), None) if fold else None
+    return f"[{''.join(_escaped(ord(sign)) for sign in alike)}]" if alike else _escaped(code)
 
 
 def _escaped(code: int) -> str:

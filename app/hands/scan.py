@@ -5,15 +5,18 @@ from __future__ import annotations
 import io
 import os
 import re
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
 from app.hands.limits import SHOWN_LINE, WHOLE_FILE_BYTES
 from app.hands.patterns import Matcher
-from app.hands.text import decode, guess_encoding, mark_of, printable
+from app.hands.text import decode, guess_encoding, printable
 
 _BLOCK = 4 * 1024 * 1024
+_LEAST_BLOCK = _BLOCK - len(BOM_UTF8)
+"""Less than that is the end of a file."""
 _LONGEST_LINE = 2 * _BLOCK
 """A longer one is searched in pieces."""
 _WINDOW = 16 * 1024
@@ -55,10 +58,11 @@ def scan(
     Shows the first ``show`` of them with ``context`` lines around each, and looks no further unless all are to be
     counted. A file with a NUL byte anywhere is no text and holds nothing.
     """
-    source, offset = _as_utf8(file)
+    source, first = _as_utf8(file)
+    offset = len(BOM_UTF8) if first.startswith(BOM_UTF8) else 0
     spots: list[_Spot] = []
     total, line, counted, block = 0, 1, 0, b""
-    for following in _blocks(source):
+    for following in _blocks(source, first[offset:]):
         line += block.count(b"\n", counted)
         offset += len(block)
         block, counted = following, 0
@@ -77,32 +81,34 @@ def scan(
     return Found(total, _shown(source, spots, context)) if total else None
 
 
-def _as_utf8(file: io.FileIO) -> tuple[BinaryIO | io.FileIO, int]:
-    """The file, behind its mark, and where that is; a file in UTF-16 is translated."""
-    mark, encoding = mark_of(os.pread(file.fileno(), 4, 0))
-    if encoding in (None, "utf-8") or os.fstat(file.fileno()).st_size > WHOLE_FILE_BYTES:
-        return file, file.seek(len(mark) if encoding == "utf-8" else 0)
-    decoded = decode(file.readall())
-    return io.BytesIO(printable(decoded.text).encode() if decoded else b"\0"), 0
+def _as_utf8(file: io.FileIO) -> tuple[BinaryIO | io.FileIO, bytes]:
+    """The file and its first block; of a file in UTF-16 a translation, as far as it is of a size for that."""
+    first = file.read(_BLOCK) or b""
+    if not first.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return file, first
+    decoded = decode(first + file.read(WHOLE_FILE_BYTES)) if _size(file) <= WHOLE_FILE_BYTES else None
+    source = io.BytesIO(printable(decoded.text).encode() if decoded else b"\0")
+    return source, source.read(_BLOCK)
 
 
-def _blocks(source: BinaryIO | io.FileIO) -> Iterator[bytes]:
+def _blocks(source: BinaryIO | io.FileIO, first: bytes) -> Iterator[bytes]:
     """The file in blocks of whole lines."""
-    rest = b""
-    while True:
-        piece = source.read(_BLOCK) or b""
+    rest, piece = b"", first
+    while len(piece) >= _LEAST_BLOCK:
         data = rest + piece
-        if len(piece) < _BLOCK:
-            if data:
-                yield data
-            return
         cut = data.rfind(b"\n") + 1
-        if not cut and len(data) < _LONGEST_LINE:
-            rest = data
-            continue
-        cut = cut or len(data)
-        yield data[:cut]
+        if not cut and len(data) >= _LONGEST_LINE:
+            cut = len(data)
+        if cut:
+            yield data[:cut]
         rest = data[cut:]
+        piece = source.read(_BLOCK) or b""
+    if rest or piece:
+        yield rest + piece
+
+
+def _size(file: io.FileIO) -> int:
+    return os.fstat(file.fileno()).st_size
 
 
 def _shown(source: BinaryIO | io.FileIO, spots: list[_Spot], context: int) -> tuple[Line, ...]:

@@ -1,4 +1,4 @@
-"""A small machine in a folder: a workspace, a folder outside of it, a home full of secrets."""
+"""A small machine in a folder: a workspace, a folder outside of it, a home full of secrets; and hands on it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,16 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import jsonschema
+
+from app.engine.tools import Tool, ToolContext, ToolOutput
+from app.hands.ledger import ReadLedger
 from app.hands.permissions.closed_places import ClosedPlaces
 from app.hands.permissions.paths import PathGate
+from app.hands.search import searching_tools
+from app.hands.toolbox import file_tools
 
 SECRET = "TOPSECRET"
 
@@ -88,3 +95,23 @@ def fingerprint(folder: Path) -> dict[str, str]:
             )
             found[str(path)] = f"{mode:o} {content}"
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """The tools of one run on a machine."""
+
+    tools: dict[str, Tool]
+
+    @classmethod
+    def on(cls, gate: PathGate, ledger: ReadLedger | None = None, *, ripgrep: bool = True) -> Hands:
+        tools = file_tools(gate, ledger or ReadLedger())
+        if not ripgrep:
+            tools |= {tool.name: tool for tool in searching_tools(gate, None)}
+        return cls(tools)
+
+    async def call(self, name: str, /, **arguments: Any) -> ToolOutput:
+        """Call a tool as a run does: with arguments that pass its schema."""
+        tool = self.tools[name]
+        jsonschema.validate(arguments, tool.parameters)
+        return await tool.execute(arguments, ToolContext("call_1", lambda text, done, total: None))

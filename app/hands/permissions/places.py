@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import io
 import os
-import secrets
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -201,7 +200,7 @@ def failed(label: str, done: str, error: OSError) -> Refused:
 
 
 def _put(name: str, folder: int, data: bytes, before: os.stat_result | None) -> None:
-    beside = f".{secrets.token_hex(8)}.tmp"
+    beside = f".{os.urandom(8).hex()}.tmp"
     descriptor = os.open(beside, _NEW, 0o666 if before is None else 0o600, dir_fd=folder)
     try:
         try:
