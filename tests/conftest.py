@@ -1,4 +1,7 @@
-"""Settings of every unit test: properties that are quick, and the same on every run."""
+"""Settings of every unit test: properties that are quick, and the same on every run.
+
+Fixtures that the stories share, those of the doubles among them, stand in the conftest.py of the root.
+"""
 
 from __future__ import annotations
 
