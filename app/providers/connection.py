@@ -32,7 +32,7 @@ async def in_time(work: Awaitable[T], seconds: float | None, error: type[httpx.T
 async def open_connection(host: str, port: int, tls: ssl.SSLContext | None) -> Connection:
     """Raises ``OSError``, of which TLS errors are a kind."""
     loop = asyncio.get_running_loop()
-    reader = _IdleReader(limit=_READ, loop=loop)
+    reader = _Reader(loop)
     transport, protocol = await loop.create_connection(
         lambda: asyncio.StreamReaderProtocol(reader, loop=loop),
         host,
@@ -47,11 +47,12 @@ async def open_connection(host: str, port: int, tls: ssl.SSLContext | None) -> C
 class Connection:
     """One socket and the response that is being read from it. Raises what httpx's own transport would."""
 
-    def __init__(self, reader: _IdleReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, reader: _Reader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
         self._timeout: float | None = None
         self._parser: httptools.HttpResponseParser
+        self._broken: httpx.RemoteProtocolError | None = None
         self.answer = _Answer()
         self._idle_since = 0.0
 
@@ -78,16 +79,17 @@ class Connection:
             self._feed(data)
 
     async def next_piece(self) -> bytes:
-        """What the next read brings of the body; empty at its end."""
+        """What the next read brings of the body; empty at its end. What came before a failure comes first."""
         while not self.answer.pieces and not self.answer.is_complete:
             data = await self._read()
-            if not data:
-                if self.answer.ends_with_connection:
-                    return b""
+            if data:
+                self._feed(data)
+            elif self.answer.ends_with_connection:
+                return b""
+            else:
                 raise httpx.RemoteProtocolError(
                     "peer closed connection without sending complete message body"
                 )
-            self._feed(data)
         return self.answer.take()
 
     def rest(self) -> None:
@@ -97,7 +99,8 @@ class Connection:
     @property
     def is_reusable(self) -> bool:
         """The response was read to its end, and both sides are willing."""
-        return self.answer.is_complete and self._parser.should_keep_alive() and not self._is_gone
+        whole = self.answer.is_complete and not self.answer.is_overrun and self._broken is None
+        return whole and self._parser.should_keep_alive() and not self._is_gone
 
     @property
     def is_fresh(self) -> bool:
@@ -114,12 +117,12 @@ class Connection:
         self._writer.transport.abort()
 
     async def _read(self) -> bytes:
-        try:
-            if self._timeout is None:
-                return await self._reader.read(_READ)
-            return await in_time(self._reader.read(_READ), self._timeout, httpx.ReadTimeout)
-        except OSError as error:
-            raise httpx.ReadError(str(error)) from error
+        if self._broken is not None:
+            raise self._broken
+        data = await in_time(self._reader.read(_READ), self._timeout, httpx.ReadTimeout)
+        if not data and self._reader.failure is not None:
+            raise httpx.ReadError(str(self._reader.failure)) from self._reader.failure
+        return data
 
     def _feed(self, data: bytes) -> None:
         from httptools import HttpParserError, HttpParserUpgrade
@@ -127,7 +130,7 @@ class Connection:
         try:
             self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade) as error:
-            raise httpx.RemoteProtocolError(f"this is no HTTP: {error}") from error
+            self._broken = httpx.RemoteProtocolError(f"this is no HTTP: {error}")
 
 
 class _Answer:
@@ -136,22 +139,29 @@ class _Answer:
     def __init__(self) -> None:
         self.status = 0
         self.headers: list[tuple[bytes, bytes]] = []
-        self.has_head = self.is_complete = False
+        self.has_head = self.is_complete = self.is_overrun = False
         self.pieces: list[bytes] = []
         self._parser: httptools.HttpResponseParser
 
     def attach(self, parser: httptools.HttpResponseParser) -> None:
         self._parser = parser
 
+    def on_message_begin(self) -> None:
+        self.is_overrun = self.is_complete
+
     def on_header(self, name: bytes, value: bytes) -> None:
-        self.headers.append((name, value))
+        if not self.is_overrun:
+            self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
+        if self.is_overrun:
+            return
         self.status = self._parser.get_status_code()
         self.has_head = self.status >= 200
 
     def on_body(self, data: bytes) -> None:
-        self.pieces.append(data)
+        if not self.is_overrun:
+            self.pieces.append(data)
 
     def on_message_complete(self) -> None:
         if self.has_head:
@@ -170,12 +180,19 @@ class _Answer:
         return piece
 
 
-class _IdleReader(asyncio.StreamReader):
-    """Knows whether the server said something that nobody had asked for."""
+class _Reader(asyncio.StreamReader):
+    """Knows whether the server said something that nobody had asked for, and keeps what came before a failure."""
 
-    is_idle = False
-    is_spoiled = False
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(limit=_READ, loop=loop)
+        self.is_idle = self.is_spoiled = False
+        self.failure: Exception | None = None
 
     def feed_data(self, data: Iterable[SupportsIndex]) -> None:
         self.is_spoiled = self.is_spoiled or self.is_idle
         super().feed_data(data)
+
+    def set_exception(self, exc: Exception) -> None:
+        """A connection that broke: what had arrived by then can still be read."""
+        self.failure = exc
+        self.feed_eof()

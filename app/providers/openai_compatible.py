@@ -123,13 +123,19 @@ class OpenAICompatible:
                     return
                 raise
             events: list[StreamEvent] = []
-            for data in reader.finish() if piece is None else reader.feed(piece):
-                seen = True
-                if not chat.done:
-                    events.extend(chat.read(data))
+            failure: WireError | None = None
+            try:
+                for data in reader.finish() if piece is None else reader.feed(piece):
+                    seen = True
+                    if not chat.done:
+                        events.extend(chat.read(data))
+            except WireError as error:
+                failure = error
             if events:
                 body.heard(stopped=chat.stopped)
                 yield tuple(events)
+            if failure is not None:
+                raise failure
             if piece is None:
                 if not seen and reader.skipped:
                     raise StreamUnreadable("no event in the whole answer")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 
+import httpx
 import pytest
 
+from app.providers.transport import LeanTransport
 from tests.fakes.llm_client import FakeLLM
 
 
@@ -21,3 +23,11 @@ def llm(llm_process: FakeLLM) -> Iterator[FakeLLM]:
     llm_process.reset()
     yield llm_process
     assert llm_process.refusals() == []
+
+
+@pytest.fixture(params=["lean", "stock"])
+async def http_client(request: pytest.FixtureRequest) -> AsyncIterator[httpx.AsyncClient]:
+    """The client of the wires, over either transport it may come with."""
+    transport = LeanTransport() if request.param == "lean" else None
+    async with httpx.AsyncClient(transport=transport, trust_env=False) as client:
+        yield client
