@@ -77,25 +77,35 @@ def _tour(scene: Scene, tools: Collection[str]) -> Move:
 def _note_move(scene: Scene, name: str, tools: Collection[str]) -> Move | None:
     """The next call for the note of that name; None when there is nothing more to do about it."""
     wrote, read = scene.last("write_file", name), scene.last("read_file", name)
+    ours = read is not None and _is_ours(scene.deeds[read])
     if wrote is None:
         if read is None and "read_file" in tools and _is_listed(scene, name):
-            return Move(
-                f"There is a `{name}` already. I read it before I touch it.", ("read_file", {"path": name})
-            )
+            return _read(name, f"There is a `{name}` already. I read it before I touch it.")
         if "write_file" in tools and not _belongs_to_others(scene, name):
-            return Move(f"Now I write `{name}`.", ("write_file", {"path": name, "content": NOTE}))
+            return _write(
+                name,
+                "It is a note of an earlier tour, so I write it anew." if ours else f"Now I write `{name}`.",
+            )
         return None
     deed = scene.deeds[wrote]
     if "read_file" in tools and (read is None or read < wrote) and deed.result.code != "E_DENIED":
-        return Move(_why_read(deed, name), ("read_file", {"path": name}))
-    again = not deed.ok and read is not None and read > wrote and _is_ours(scene.deeds[read])
-    unknown = deed.result.status == "outcome_unknown"
-    if again and not unknown and "write_file" in tools and scene.times("write_file", name) < 2:
-        return Move(
-            "It is my own note from before, so I write it anew.",
-            ("write_file", {"path": name, "content": NOTE}),
-        )
+        return _read(name, _why_read(deed, name))
+    if (
+        deed.result.status == "error"
+        and ours
+        and "write_file" in tools
+        and scene.times("write_file", name) < 2
+    ):
+        return _write(name, "It is a note of an earlier tour, so I write it anew.")
     return None
+
+
+def _read(name: str, words: str) -> Move:
+    return Move(words, ("read_file", {"path": name}))
+
+
+def _write(name: str, words: str) -> Move:
+    return Move(words, ("write_file", {"path": name, "content": NOTE}))
 
 
 def _why_read(wrote: Deed, name: str) -> str:

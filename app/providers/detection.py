@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -62,6 +62,15 @@ PLACES: tuple[Place, ...] = (
 )
 
 
+def local_source(name: str, environment: Mapping[str, str]) -> SourceConfig | None:
+    """The usual server of that name on this machine, whether it runs or not; None for any other name."""
+    for place in PLACES:
+        address = _address(place, environment)
+        if place.name == name.lower() and address is not None:
+            return _source(place, address)
+    return None
+
+
 def find_keys(environment: Mapping[str, str]) -> tuple[FoundKey, ...]:
     """Which known variables are set, in the order of ``VENDORS``."""
     return tuple(
@@ -104,8 +113,7 @@ async def _ask(
         except (httpx.HTTPError, ValueError):
             return
         if models is not None:
-            url = address if place.kind == "ollama" else f"{address}/v1"
-            found[place.name] = FoundServer(place.title, SourceConfig(place.name, place.kind, url, models))
+            found[place.name] = FoundServer(place.title, replace(_source(place, address), models=models))
 
 
 async def _fetch(client: httpx.AsyncClient, url: str) -> bytes:
@@ -119,6 +127,10 @@ async def _fetch(client: httpx.AsyncClient, url: str) -> bytes:
             if len(body) > _MOST_BYTES:
                 raise ValueError("too long for a list of models")
         return bytes(body)
+
+
+def _source(place: Place, address: str) -> SourceConfig:
+    return SourceConfig(place.name, place.kind, address if place.kind == "ollama" else f"{address}/v1")
 
 
 def _models(answer: Any) -> tuple[str, ...] | None:

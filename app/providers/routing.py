@@ -1,9 +1,10 @@
 """Which model answers: a model string, the configured sources and the keys of the environment, resolved.
 
 ``provider/model``: the configured source of that name, else one that lists the whole string, else the known
-host with a key in the environment, else any host that litellm knows. A bare name: the first configured source
-that lists it, else the host whose models begin like it. None: the default that was set, else the first
-configured model, else the first key of the environment, and only where nothing real is configured the demo.
+host with a key in the environment, else a usual server of this machine, else any host that litellm knows.
+A bare name: the first configured source that lists it, else the host whose models begin like it.
+None: the default that was set, else the first configured model, else the first key of the environment, and only
+where nothing real is configured the demo.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from app.engine.provider import Provider, ResolvedModel
 from app.infra.errors import SecretsError
 from app.providers import demo, refusals
 from app.providers.catalogue import Catalogue
+from app.providers.detection import local_source
 from app.providers.sources import SourceConfig, from_environment
-from app.providers.vendors import find_vendor, vendor_of
+from app.providers.vendors import VENDORS, find_vendor, vendor_of
 from app.providers.wires import DEMO, Wire, wire_of
 
 
@@ -116,11 +118,15 @@ class Sources:
                 if source.vendor == vendor:
                     return self._offered(source, model)
             raise refusals.no_key(vendor)
+        local = local_source(provider, self._environment)
+        if local is not None:
+            return self._model(local, model)
         if provider in self._catalogue.vendors:
             return self._model(SourceConfig(provider, "litellm", origin="environment"), model)
         if provider.lower() == "demo":
             raise refusals.not_offered("demo", model, ("tour",))
-        raise refusals.unknown_provider(provider, [source.name for source in self._all()])
+        known = (*(source.name for source in self._all()), *(vendor.name for vendor in VENDORS))
+        raise refusals.unknown_provider(provider, known)
 
     def _bare(self, name: str) -> ResolvedModel:
         for source in self._all():

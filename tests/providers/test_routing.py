@@ -212,6 +212,15 @@ def test_any_host_that_litellm_knows_is_reached_through_it(catalogue: Catalogue)
     assert desk.resolve("nebula/star-1").context_window == 5000
 
 
+def test_a_usual_server_of_this_machine_needs_no_configuration(catalogue: Catalogue) -> None:
+    assert Desk(catalogue).wire("ollama/qwen3:8b") == Wire("ollama", "openai", "http://127.0.0.1:11434/v1")
+    assert Desk(catalogue).wire("LMStudio/m") == Wire("lmstudio", "openai", "http://127.0.0.1:1234/v1")
+    moved = Desk(catalogue, environment={"OLLAMA_HOST": "0.0.0.0:11500"})
+    assert moved.wire("ollama/m").base_url == "http://127.0.0.1:11500/v1"
+    elsewhere = Desk(catalogue, environment={"OLLAMA_HOST": "198.51.100.7"})
+    assert elsewhere.refusal("ollama/m").kind == "unknown_model"
+
+
 def test_limits_and_prices_come_from_the_source_before_the_catalogue(catalogue: Catalogue) -> None:
     plain = Desk(catalogue, environment={"OPENAI_API_KEY": "k"}).resolve("openai/gpt-6.1-sol")
     assert (plain.context_window, plain.max_output) == (922_000, 128_000)
@@ -274,6 +283,7 @@ class TestRefusals:
         refused = Desk(catalogue, LAB).refusal("lap/fast")
         assert refused.kind == "unknown_model"
         assert 'no model source "lap". Did you mean lab?' in refused.message
+        assert "Did you mean openai?" in Desk(catalogue).refusal("opnai/gpt-6.1-sol").message
         assert "plancia provider add lap" in refused.message
         assert "Settings, Model sources" in refused.message
 
