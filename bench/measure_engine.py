@@ -29,6 +29,7 @@ from app.engine.tools import ToolContext, ToolMap, ToolOutput
 from app.infra.clock import SystemClock
 from app.infra.ids import new_id
 from app.providers.openai_compatible import OpenAICompatible
+from app.providers.transport import open_client
 from bench.figure import Figure, interleaved, ratio
 from tests.fakes.llm_client import FakeLLM
 from tests.fakes.llm_script import Answer, call, say
@@ -65,14 +66,19 @@ class Tide:
 class Contest:
     """Both clients, on one loop and one server."""
 
-    def __init__(self, llm: FakeLLM, client: httpx.AsyncClient) -> None:
-        self.client = client
+    def __init__(self, llm: FakeLLM) -> None:
+        self.client = httpx.AsyncClient(timeout=60, trust_env=False)
+        self.ours = open_client()
         self.url = f"{llm.base_url}/chat/completions"
-        self.provider = OpenAICompatible("bench", llm.base_url, None, client)
+        self.provider = OpenAICompatible("bench", llm.base_url, None, self.ours)
         self.harness = Harness(self, SystemClock(), new_id, random.random)
 
     def resolve(self, name: str | None) -> ResolvedModel:
         return ResolvedModel(self.provider, "m")
+
+    async def close(self) -> None:
+        await self.client.aclose()
+        await self.ours.aclose()
 
     async def run(self, session: Session, tools: ToolMap | None = None) -> float:
         """A whole run; seconds to its first text."""
@@ -122,7 +128,7 @@ class Contest:
 
 def measure() -> Iterator[Figure]:
     with FakeLLM() as llm, asyncio.Runner() as runner, TemporaryDirectory() as folder:
-        contest = Contest(llm, httpx.AsyncClient(timeout=60, trust_env=False))
+        contest = Contest(llm)
 
         def cpu(work: Callable[[], Awaitable[Any]], *answers: Answer) -> Callable[[], float]:
             def once() -> float:
@@ -164,4 +170,4 @@ def measure() -> Iterator[Figure]:
         yield Figure(
             "added time to the first token", added, "ms", 1.0, f"to {median(reference) * 1000:.1f} ms"
         )
-        runner.run(contest.client.aclose())
+        runner.run(contest.close())
