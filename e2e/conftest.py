@@ -1,17 +1,24 @@
-"""Fixtures of the stories: a Chromium, a live Plancia, and a page that may neither fail nor call elsewhere."""
+"""Fixtures of the stories: a Chromium, a live Plancia, and pages that may neither fail nor call elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Page, expect
 
 from e2e.chromium import ARGUMENTS, find_chromium
+from e2e.line import Line
 from e2e.server import Server
+from e2e.talk import Talk
+from e2e.watch import Watch
+from tests.fakes.llm_client import FakeLLM
+
+NewContext = Callable[..., BrowserContext]
+
+expect.set_options(timeout=10_000)
 
 
 @pytest.fixture(scope="session")
@@ -26,20 +33,32 @@ def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]
 
 
 @pytest.fixture
-def context(context: BrowserContext) -> Iterator[BrowserContext]:
-    """Fails the story when a script of the page failed or anything was asked of another host."""
-    elsewhere: list[str] = []
-    failures: list[str] = []
+def watch() -> Iterator[Watch]:
+    """Fails the story when a page of it failed, broke its policy, or asked another host for anything."""
+    watch = Watch()
+    yield watch
+    assert watch.found == []
 
-    def note(address: str) -> None:
-        if urlsplit(address).scheme in {"http", "https", "ws"} and urlsplit(address).hostname != "127.0.0.1":
-            elsewhere.append(address)
 
-    context.on("request", lambda request: note(request.url))
-    context.on("weberror", lambda failure: failures.append(str(failure.error)))
-    yield context
-    assert not elsewhere, "The page asked another host for something."
-    assert not failures, "A script of the page failed."
+@pytest.fixture
+def new_context(new_context: NewContext, watch: Watch) -> NewContext:
+    """As pytest-playwright's, watched."""
+
+    def make(**options: Any) -> BrowserContext:
+        context = new_context(**options)
+        watch.over(context)
+        return context
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def served(llm_process: FakeLLM, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One Plancia for all stories that need none of their own. Its only model is the fake one."""
+    server = Server(tmp_path_factory.mktemp("served"))
+    server.start(environment=with_model(llm_process))
+    yield server
+    server.stop()
 
 
 @pytest.fixture
@@ -51,7 +70,30 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 
 @pytest.fixture
-def plancia(server: Server, page: Page) -> Page:
-    """A fresh Plancia with nothing configured, opened and logged in."""
-    page.goto(server.start())
-    return page
+def talk(served: Server, llm: FakeLLM, page: Page) -> Talk:
+    """An empty conversation with the fake model, opened. What is scripted for it is the story's."""
+    return Talk(page, served.new_conversation()).opened()
+
+
+@pytest.fixture
+def second(talk: Talk, new_context: NewContext) -> Talk:
+    """The same conversation in another browser, not opened yet."""
+    return Talk(new_context().new_page(), talk.address)
+
+
+@pytest.fixture
+def line() -> Iterator[Line]:
+    with Line() as line:
+        yield line
+
+
+@pytest.fixture
+def distant(served: Server, llm: FakeLLM, line: Line, new_context: NewContext) -> Talk:
+    """An empty conversation, opened over a line that can be cut."""
+    context = new_context(proxy={"server": line.url, "bypass": "<-loopback>"})
+    return Talk(context.new_page(), served.new_conversation()).opened()
+
+
+def with_model(llm: FakeLLM) -> dict[str, str]:
+    """The environment of a Plancia whose model is the fake one."""
+    return {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": llm.base_url, "PLANCIA_MODEL": "openai/fake-model"}

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import httpx
+
 ROOT = Path(__file__).parent.parent
 READY = "Plancia is ready: "
 
@@ -22,6 +24,8 @@ class Server:
         self.workspace = folder / "workspace"
         self.errors = folder / "stderr.log"
         self.login = ""
+        self.settings: dict[str, str] = {}
+        """Environment variables of every start, beside the few that each one has."""
         self._process: subprocess.Popen[bytes] | None = None
         self.workspace.mkdir(parents=True, exist_ok=True)
 
@@ -37,15 +41,17 @@ class Server:
 
     def start(self, *options: str, environment: Mapping[str, str] | None = None) -> str:
         """Serve; returns ``login``. Only ``environment`` reaches the server: no key of this machine does."""
+        self._options, self._given = options, dict(environment or {})
         command = [sys.executable, "-m", "app", "serve", "--port", "0", "--no-open", *options]
         with self.errors.open("ab") as errors:
             self._process = subprocess.Popen(
                 command,
                 cwd=ROOT,
-                env=self.environment | dict(environment or {}),
+                env=self.environment | self._given,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=errors,
+                start_new_session=True,
             )
         assert self._process.stdout is not None
         line = self._process.stdout.readline().decode().strip()
@@ -54,6 +60,17 @@ class Server:
         )
         self.login = line.removeprefix(READY)
         return self.login
+
+    def start_again(self) -> str:
+        """Serve at the address of before, as after a restart: pages that are open find their server there."""
+        return self.start(*self._options, "--port", str(urlsplit(self.login).port), environment=self._given)
+
+    def new_conversation(self) -> str:
+        """The address of an empty conversation, with the token in it, so that a fresh browser gets in."""
+        with httpx.Client(trust_env=False, headers={"origin": self.url}) as browser:
+            browser.get(self.login)
+            made = browser.post(f"{self.url}/conversations")
+        return f"{self.url}{made.headers['location']}?{urlsplit(self.login).query}"
 
     def run(self, *arguments: str) -> str:
         """Another command on the same data folder: ``run("provider", "list")``. Returns its stdout."""
@@ -76,6 +93,7 @@ class Server:
             "LANG": "C.UTF-8",
             "PLANCIA_DATA_DIR": str(self.data),
             "PLANCIA_WORKSPACE": str(self.workspace),
+            **self.settings,
         }
 
     def stop(self) -> int:
