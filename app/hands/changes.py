@@ -15,7 +15,7 @@ from app.hands.limits import WHOLE_FILE_BYTES
 from app.hands.permissions.paths import PathGate
 from app.hands.permissions.places import Place, read_whole
 from app.hands.replace import find_like, replace
-from app.hands.text import Decoded, decode, line_count, line_ends, printable
+from app.hands.text import Decoded, decode, line_count, line_ends, number_of, printable
 from app.hands.threads import CheckStop
 from app.hands.tool import PATH, Arguments, HandTool, schema, threaded
 from app.hands.view import cut_to_bytes
@@ -93,7 +93,7 @@ def write_file(gate: PathGate, ledger: ReadLedger, arguments: Arguments, check_s
     if data == before:
         return f"{place.label} holds exactly that already. Nothing was changed."
     done = "Created" if before is None else "Wrote"
-    return f"{done} {place.label} ({line_count(content):,} lines, {len(data):,} bytes).{note}"
+    return f"{done} {place.label} ({number_of(line_count(content), 'line')}, {number_of(len(data), 'byte')}).{note}"
 
 
 def edit_file(gate: PathGate, ledger: ReadLedger, arguments: Arguments, check_stop: CheckStop) -> str:

@@ -14,7 +14,7 @@ from app.hands.permissions.closed_places import asks
 from app.hands.permissions.names import shown
 from app.hands.permissions.paths import PathGate
 from app.hands.permissions.places import Place, read_whole
-from app.hands.text import decode, find_kind, line_count, line_ends, looks_binary
+from app.hands.text import decode, find_kind, line_count, line_ends, looks_binary, number_of
 from app.hands.threads import CheckStop
 from app.hands.tool import PATH, Arguments, HandTool, schema, threaded
 from app.hands.view import Range, view
@@ -102,7 +102,7 @@ def list_files(gate: PathGate, arguments: Arguments, check_stop: CheckStop) -> s
             lines = [_entry(entry, folder) for entry in allowed[:LISTED_ENTRIES]]
         finally:
             os.close(folder)
-    notes = [f"{len(allowed):,} entries" if allowed else "empty"]
+    notes = [f"{len(allowed):,} in it" if allowed else "empty"]
     if len(allowed) < len(found):
         notes.append(f"{len(found) - len(allowed)} left out, closed to tools")
     if len(allowed) > len(lines):
@@ -120,7 +120,9 @@ def _entry(entry: os.DirEntry[str], folder: int) -> str:
         size = os.stat(entry.name, dir_fd=folder, follow_symlinks=False).st_size
     except OSError:
         return name  # gone since it was listed, or not to be looked at
-    return f"{name}  {size:,} bytes" + (", may hold secrets: closed to tools" if asks(entry.name) else "")
+    return f"{name}  {number_of(size, 'byte')}" + (
+        ", may hold secrets: closed to tools" if asks(entry.name) else ""
+    )
 
 
 def stat_file(gate: PathGate, arguments: Arguments, check_stop: CheckStop) -> str:
@@ -132,7 +134,7 @@ def stat_file(gate: PathGate, arguments: Arguments, check_stop: CheckStop) -> st
             return f"[{place.label}: folder, changed {changed}]"
         if not place.is_file:
             return f"[{place.label}: pipe, socket or device, not to be read]"
-        facts = [f"{status.st_size:,} bytes", *_facts(place), f"changed {changed}"]
+        facts = [number_of(status.st_size, "byte"), *_facts(place), f"changed {changed}"]
         check_stop()
     return f"[{place.label}: {', '.join(facts)}]"
 
@@ -152,5 +154,5 @@ def _facts(place: Place) -> list[str]:
     if decoded is None:
         return ["binary data"]
     ends = line_ends(decoded.text)
-    lines = f"{line_count(decoded.text):,} lines" + (f" ({ends})" if ends else "")
+    lines = number_of(line_count(decoded.text), "line") + (f" ({ends})" if ends else "")
     return [lines, decoded.name, f"hash {content_hash(data)[:SHOWN_HASH]}"]

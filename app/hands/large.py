@@ -17,9 +17,9 @@ _PIECE = 1 << 16
 def view_large(label: str, size: int, file: io.FileIO, wanted: Range | None, check_stop: CheckStop) -> str:
     """Raises ``Refused`` for a range that begins too far down or behind the end."""
     asked = wanted or Range("line", 1, size)
-    text = _text(file)
-    skipped = _skip(text, asked, check_stop)
-    ahead = printable(text.read(RESULT_BYTES + 1)) if skipped is not None else ""
+    with _text(file) as text:
+        skipped = _skip(text, asked, check_stop)
+        ahead = printable(text.read(RESULT_BYTES + 1)) if skipped is not None else ""
     if skipped is None or not ahead:
         raise Refused(
             "E_BAD_INPUT",

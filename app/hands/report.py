@@ -8,6 +8,7 @@ from app.hands.errors import Refused
 from app.hands.grep import Hit, Search
 from app.hands.limits import RESULT_BYTES
 from app.hands.scan import Found
+from app.hands.text import number_of
 from app.hands.view import cut_to_bytes
 
 _NARROWER = "Narrow it down with root, glob or a longer pattern"
@@ -34,7 +35,7 @@ def report_files(glob: str, paths: Sequence[str], *, most: int, out_of_time: boo
     if not paths and out_of_time:
         raise Refused("E_TIMEOUT", "The search took too long. Give a root further down.")
     shown = paths[:most]
-    head = f"[{_number(len(shown), 'file')} for {glob}]" if shown else f"[No file for {glob}.]"
+    head = f"[{number_of(len(shown), 'file')} for {glob}]" if shown else f"[No file for {glob}.]"
     notes = (
         ["There are more. Give a root, a narrower glob, or a larger max_results."]
         if len(paths) > most
@@ -58,15 +59,15 @@ def bounded(lines: Sequence[str], notes: Sequence[str]) -> str:
 def _head(search: Search, found: Sequence[tuple[str, Found]]) -> str:
     if not found:
         return "[Nothing found.]"
-    files = _number(len(found), "file")
+    files = number_of(len(found), "file")
     match search.mode:
         case "files":
             return f"[{files}]"
         case "count":
-            return f"[{_number(sum(one.count for _, one in found), 'matching line')} in {files}]"
+            return f"[{number_of(sum(one.count for _, one in found), 'matching line')} in {files}]"
         case "content":
             lines = sum(line.matches for _, one in found for line in one.lines)
-            return f"[{_number(lines, 'matching line')} in {files}]"
+            return f"[{number_of(lines, 'matching line')} in {files}]"
 
 
 def _body(search: Search, found: Sequence[tuple[str, Found]]) -> Iterator[str]:
@@ -96,7 +97,3 @@ def _too_slow(paths: Sequence[str]) -> str:
         f"The pattern takes too long in {', '.join(paths)}, which was left out. "
         "Write it without repetition inside repetition."
     )
-
-
-def _number(count: int, thing: str) -> str:
-    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"

@@ -142,6 +142,11 @@ def line_count(text: str) -> int:
     return text.count("\n") + (not text.endswith("\n") if text else 0)
 
 
+def number_of(count: int, thing: str) -> str:
+    """``1 line``, ``1,200 lines``."""
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
+
+
 def printable(text: str) -> str:
     """Text that may leave the machine: what is no character is replaced by one that says so."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from app.hands.errors import Refused
 from app.hands.ledger import SHOWN_HASH
 from app.hands.limits import RESULT_BYTES
-from app.hands.text import Decoded, line_ends, printable
+from app.hands.text import Decoded, line_ends, number_of, printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Range:
 def view(label: str, size: int, hash_: str, decoded: Decoded, wanted: Range | None) -> str:
     """A file that was read whole. Raises ``Refused`` for a range behind its end."""
     text = printable(decoded.text.replace("\r\n", "\n"))
-    notes = [f"{size:,} bytes", *_oddities(decoded), f"hash {hash_[:SHOWN_HASH]}"]
+    notes = [number_of(size, "byte"), *_oddities(decoded), f"hash {hash_[:SHOWN_HASH]}"]
     if not text:
         return f"[{label} is empty: {', '.join(notes)}]"
     if wanted and wanted.unit == "char":
