@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from functools import partial
 from typing import Any
 
-from anyio import to_thread
+import anyio
 
 from app.engine.compiler import ChatCompiler
 from app.engine.errors import ProviderError
@@ -21,10 +22,12 @@ from app.infra.clock import Clock
 from app.infra.redaction import Redactor
 from app.providers import litellm_errors
 from app.providers.litellm_chunks import ChunkReader
-from app.providers.litellm_module import load
+from app.providers.litellm_module import beside, load
 from app.providers.litellm_silence import Silence
 from app.providers.sentences import Callee, provider_error
 from app.providers.stream_limits import StreamLimits, limits_for
+
+_TEST_SECONDS = 30.0
 
 
 class LiteLLM:
@@ -79,7 +82,8 @@ class LiteLLM:
         began = self._clock.monotonic()
         try:
             litellm = await load()
-            models = await to_thread.run_sync(self._list_models, litellm, abandon_on_cancel=True)
+            with anyio.fail_after(_TEST_SECONDS):
+                models = await beside(partial(self._list_models, litellm))
         except Exception as error:  # noqa: BLE001 - a Test button says what went wrong, whatever it was
             return AuthCheck(False, self._refusal(error, "any model").message)
         took = round((self._clock.monotonic() - began) * 1000)

@@ -5,13 +5,16 @@ It is told beforehand to fetch nothing and to print nothing, and afterwards that
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import sys
 import threading
-from typing import Any
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar
 
-from anyio import to_thread
+T = TypeVar("T")
 
 _BEFORE = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -26,7 +29,34 @@ async def load() -> Any:
     """The module, ready for use; the event loop goes on meanwhile. Raises what importing it raises."""
     if "litellm" in sys.modules and not _lock.locked():
         return _import()
-    return await to_thread.run_sync(_import, abandon_on_cancel=True)
+    return await beside(_import)
+
+
+async def beside(work: Callable[[], T]) -> T:
+    """Run ``work`` in a thread that nobody waits for: a cancelled caller leaves at once, and so does the program."""
+    loop = asyncio.get_running_loop()
+    result: asyncio.Future[T] = loop.create_future()
+
+    def tell(value: T | None, error: BaseException | None) -> None:
+        if result.done():
+            return
+        if error is not None:
+            result.set_exception(error)
+        else:
+            result.set_result(value)  # type: ignore[arg-type]
+
+    def run() -> None:
+        value, error = None, None
+        try:
+            value = work()
+        except BaseException as failure:  # noqa: BLE001 - it is raised where the result is awaited
+            error = failure
+        # The loop may be gone by now, and with it everybody who asked.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(tell, value, error)
+
+    threading.Thread(target=run, name="litellm", daemon=True).start()
+    return await result
 
 
 def _import() -> Any:

@@ -31,6 +31,7 @@ from tests.fakes.llm_script import call, chunks, cut, fail, hold, page, say
 # litellm trips over its own libraries' deprecations; they are no failures of a host.
 pytestmark = [pytest.mark.anyio, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 
+ROOT = Path(__file__).parents[2]
 KEY = "sk-test-0123456789abcdef"
 READ = ToolDefinition("read_file", "Reads.", {"type": "object", "properties": {"path": {"type": "string"}}})
 ASK = ModelRequest("star-1", "Be brief.", (Message("user", (Text("Hello"),), "m1", ""),))
@@ -235,9 +236,29 @@ async def test_a_name_that_litellm_does_not_know_is_a_refusal_in_words() -> None
     assert error.kind in ("invalid", "unknown_model")
 
 
+def test_a_stop_while_litellm_is_still_being_imported_ends_the_program_at_once() -> None:
+    code = """
+import asyncio, sys
+from app.providers.litellm_module import load
+
+async def main():
+    task = asyncio.ensure_future(load())
+    while "litellm" not in sys.modules:
+        await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait([task])
+    print(task.cancelled())
+
+asyncio.run(main())
+print("imported" if hasattr(sys.modules["litellm"], "acompletion") else "left")
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "True\nleft\n", "")
+
+
 def test_importing_the_wire_does_not_import_litellm() -> None:
     code = "import sys, app.providers.litellm; assert 'litellm' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2])
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 
 
 def test_no_litellm_file_runs_at_every_start_of_python() -> None:
