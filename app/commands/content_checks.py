@@ -19,9 +19,9 @@ from app.workspace.turns import live_turns
 def check_turns(cabinet: Cabinet, is_running: bool) -> Iterator[Finding]:
     live = live_turns(cabinet.store)
     if is_running:
-        yield Finding("turns", "ok", f"{len(live)} turns are running.")
+        yield Finding("turns", "ok", f"Turns that run now: {len(live)}.")
     elif live:
-        text = f"{len(live)} turns were cut off. The next start closes them, and their conversations offer Continue."
+        text = f"Turns that were cut off: {len(live)}. The next start closes them and offers to continue."
         yield Finding("turns", "note", text)
     else:
         yield Finding("turns", "ok", "No turn is stuck.")
@@ -37,7 +37,7 @@ async def check_transcripts(cabinet: Cabinet) -> list[Finding]:
             if trouble := await _trouble(cabinet, session):
                 text = f'The conversation "{conversation.title}" ({conversation.id}): {trouble}'
                 findings.append(Finding("transcripts", "problem", text))
-    return [Finding("transcripts", "ok", f"{count} transcripts were read."), *findings]
+    return [Finding("transcripts", "ok", f"Transcripts that were read: {count}."), *findings]
 
 
 def check_keys(cabinet: Cabinet) -> Iterator[Finding]:

@@ -46,7 +46,7 @@ def _table(by: Grouping, sums: Sequence[UsageSum], everything: UsageSum, termina
     terminal.say_table((by, *HEAD), [*rows, ("all", *_cells(everything))])
     if everything.estimated:
         terminal.tell(
-            f"{everything.estimated} calls were counted by estimate: their servers reported no tokens."
+            f"Counted here, as the servers reported no tokens: {everything.estimated} of {everything.calls} calls."
         )
 
 

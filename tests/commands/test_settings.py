@@ -1,0 +1,45 @@
+"""``plancia settings``: list, get, set."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.infra.settings import SETTINGS
+from tests.commands.seat import Seat
+
+
+def test_every_setting_is_listed_with_its_value(seat: Seat) -> None:
+    lines = seat("settings", "list").out.splitlines()
+    assert [line.split()[0] for line in lines] == ["setting", *SETTINGS]
+    assert lines[3].split()[:2] == ["composer.enter", "steer"]
+
+
+def test_the_list_as_json_is_values_by_key(seat: Seat) -> None:
+    values = seat("settings", "list", "--json").json
+    assert values == {key: setting.default for key, setting in SETTINGS.items()}
+
+
+@pytest.mark.parametrize(
+    ("key", "typed", "value"),
+    [
+        ("memory.enabled", "on", "true"),
+        ("compaction.threshold", "0.5", "0.5"),
+        ("composer.enter", "QUEUE", "queue"),
+        ("model.default", "fake/fake-model", "fake/fake-model"),
+        ("model.default", "", ""),
+    ],
+)
+def test_what_is_set_is_what_is_got(seat: Seat, key: str, typed: str, value: str) -> None:
+    ran = seat("settings", "set", key, typed)
+    assert (ran.code, ran.out) == (0, f"{key} = {value}\n")
+    assert seat("settings", "get", key).out == f"{value}\n"
+
+
+def test_what_a_setting_does_not_take_is_refused(seat: Seat) -> None:
+    ran = seat("settings", "set", "composer.enter", "shout")
+    assert (ran.code, ran.err) == (2, 'composer.enter takes steer or queue, not "shout".\n')
+
+
+def test_an_unknown_setting_names_the_nearest(seat: Seat) -> None:
+    ran = seat("settings", "get", "composer.entre")
+    assert (ran.code, ran.err) == (2, 'There is no setting "composer.entre". Did you mean composer.enter?\n')
