@@ -100,7 +100,7 @@ class Connection:
     def is_reusable(self) -> bool:
         """The response was read to its end, and both sides are willing."""
         whole = self.answer.is_complete and not self.answer.is_overrun and self._broken is None
-        return whole and self._parser.should_keep_alive() and not self._is_gone
+        return whole and self.answer.keeps_alive and not self._is_gone
 
     @property
     def is_fresh(self) -> bool:
@@ -139,7 +139,7 @@ class _Answer:
     def __init__(self) -> None:
         self.status = 0
         self.headers: list[tuple[bytes, bytes]] = []
-        self.has_head = self.is_complete = self.is_overrun = False
+        self.has_head = self.is_complete = self.is_overrun = self.keeps_alive = False
         self.pieces: list[bytes] = []
         self._parser: httptools.HttpResponseParser
 
@@ -166,6 +166,7 @@ class _Answer:
     def on_message_complete(self) -> None:
         if self.has_head:
             self.is_complete = True
+            self.keeps_alive = self._parser.should_keep_alive()
         else:
             self.headers.clear()  # an interim response: the real one follows
 

@@ -19,7 +19,11 @@ _RULES: tuple[tuple[Literal["class", "system"], str, ProviderErrorKind | Literal
     ("system", r"certificate|\bssl\b|\btls\b", "unreachable"),
     ("system", r"temporary failure in name resolution", "dropped"),
     ("system", r"name resolution|name or service not known|nodename nor servname|getaddrinfo", "unreachable"),
-    ("system", r"connection refused|network is unreachable|no route to host|host is down", "unreachable"),
+    (
+        "system",
+        r"connection refused|errno (111|61|10061)\b|unreachable|no route to host|host is down",
+        "unreachable",
+    ),
     ("system", r"reset by peer|broken pipe|connection aborted|server disconnected|peer closed", "dropped"),
     ("class", r"ConnectError|ConnectionRefusedError|gaierror", "unreachable"),
     ("class", r"ReadError|WriteError|CloseError|RemoteProtocolError|ProxyError|DecodingError", "dropped"),

@@ -140,7 +140,7 @@ _CASES = (
     _Case(
         "unreachable",
         "Nothing answers at {host}. Start the server, or correct the address of {source} under {settings}.",
-        words="refused|all connection attempts failed",
+        words=r"refused|errno (111|61|10061)\b|all connection attempts failed",
     ),
     _Case(
         "unreachable",

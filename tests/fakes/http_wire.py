@@ -6,12 +6,13 @@ A library would send well-formed responses only; here a response can stop, be to
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import socket
 import struct
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -24,6 +25,8 @@ class Request:
     query: dict[str, str]
     headers: dict[str, str]
     body: bytes
+    connection: int = 0
+    """The number of the connection it came on."""
 
 
 class ConnectionGone(Exception):
@@ -67,6 +70,8 @@ class Reply:
         raise ConnectionGone("reset")
 
 
+_numbers = itertools.count(1)
+
 Handler = Callable[[Request, Reply], Awaitable[None]]
 
 
@@ -75,6 +80,7 @@ class Connection(asyncio.Protocol):
 
     def __init__(self, handler: Handler) -> None:
         self._handler = handler
+        self._number = next(_numbers)
         self._buffer = bytearray()
         self._answering: asyncio.Task[None] | None = None
         self._flowing = asyncio.Event()
@@ -119,6 +125,7 @@ class Connection(asyncio.Protocol):
 
     def _begin(self) -> None:
         if self._answering is None and (request := _take_request(self._buffer)):
+            request = replace(request, connection=self._number)
             self._answering = asyncio.get_running_loop().create_task(self._answer(request))
 
     async def _answer(self, request: Request) -> None:

@@ -59,7 +59,8 @@ class FakeLLM:
         self._post("/release", {"hold": hold, "count": count})
 
     def requests(self, at_least: int = 0) -> list[dict[str, Any]]:
-        """What came in so far; waits for so many. Each has number, path, headers, body, refused, ended, at."""
+        """What came in so far; waits for so many. Each has number, connection, path, headers, body,
+        refused, ended, at."""
         found: list[dict[str, Any]] = self._http.get("/requests", params={"atleast": at_least}).json()
         return found
 

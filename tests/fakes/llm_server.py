@@ -220,6 +220,7 @@ def _record(request: Request, number: int) -> Record:
     options = fields.get("stream_options") or {}
     return {
         "number": number,
+        "connection": request.connection,
         "method": request.method,
         "path": request.path,
         "headers": request.headers,
