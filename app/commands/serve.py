@@ -71,9 +71,9 @@ async def run(options: Options, terminal: Terminal, make_page: MakePage) -> int:
             open_workbench(folder, environment=terminal.environment) as bench,
             anyio.create_task_group() as tasks,
         ):
-            running = Running(url_of(listener), token, os.getpid())
-            real_port = listener.getsockname()[1]
-            page = make_page(bench, host=host, port=real_port, token=token, workspace=options.workspace)
+            bound = listener.getsockname()
+            running = Running(url_of(*bound[:2]), token, os.getpid())
+            page = make_page(bench, host=host, port=bound[1], token=token, workspace=options.workspace)
 
             def ready() -> None:
                 remember(folder, running)

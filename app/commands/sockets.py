@@ -63,9 +63,8 @@ def is_loopback(host: str) -> bool:
     return all(ipaddress.ip_address(str(address[4][0]).partition("%")[0]).is_loopback for address in found)
 
 
-def url_of(listener: socket.socket) -> str:
-    """What a browser on this machine opens; a socket for every address is reached by the loopback one."""
-    host, port = listener.getsockname()[:2]
+def url_of(host: str, port: int) -> str:
+    """What a browser on this machine opens for a socket's address; that of every address is reached by loopback."""
     address = ipaddress.ip_address(host.partition("%")[0])
     if address.is_unspecified:
         host = "127.0.0.1" if address.version == 4 else "::1"
