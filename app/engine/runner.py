@@ -279,7 +279,9 @@ class _Run:
                 await self.calls.close()
                 self.end_calls()
             now = iso(self.harness.clock.now())
-            await self.session.append(*close_step(self.session.messages, new_id=self.harness.new_id, time=now))
+            await self.session.append(
+                *close_step(self.session.messages, new_id=self.harness.new_id, time=now)
+            )
         except SessionError as error:
             return self.meter.done("aborted", self.last_text, error=Failure("storage", str(error)))
         return self.meter.done("aborted", self.last_text)

@@ -7,7 +7,6 @@ result for the model, never the end of the turn.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -23,8 +22,7 @@ from app.engine.tools import Tool, ToolContext, ToolMap, ToolOutput
 from app.infra.clock import Clock, iso
 from app.infra.crew import Crew
 from app.infra.ids import NewId
-
-log = logging.getLogger(__name__)
+from app.infra.logs import failure
 
 SIDE_BY_SIDE = 8
 """How many read-only calls run at once."""
@@ -197,7 +195,7 @@ async def _executed(tool: Tool, call: ToolCall, context: ToolContext) -> ToolOut
     except Aborted:
         raise
     except Exception as defect:  # noqa: BLE001 - a defect of one tool must not end the turn
-        log.error("tool %s failed with %s", tool.name, type(defect).__name__)
+        failure("tool_crashed", defect, tool=tool.name)
         return ToolOutput.failed(
             "E_TOOL_CRASHED", f"{tool.name} failed unexpectedly ({type(defect).__name__}). Try another way."
         )

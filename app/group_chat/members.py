@@ -11,10 +11,10 @@ from app.engine.runner import Harness
 from app.engine.session import JsonlSession
 from app.engine.tools import ToolMap
 from app.group_chat.errors import FolderMissing
-from app.hands.toolbox import file_tools
 from app.hands.ledger import ReadLedger
 from app.hands.permissions.closed_places import ClosedPlaces
 from app.hands.permissions.paths import PathGate
+from app.hands.toolbox import file_tools
 from app.infra.paths import DataFolder
 from app.prompts.rendering import compose
 from app.workspace import sessions

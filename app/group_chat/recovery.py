@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import logging
-
 from app.engine.errors import SessionError
 from app.engine.messages import Marker, Message, Text
 from app.engine.session import Session
 from app.group_chat.members import Members
+from app.infra.logs import failure
 from app.workspace import messages, sessions, turns
 from app.workspace.rows import MessageRow, TurnRow
 from app.workspace.store import Store
-
-log = logging.getLogger(__name__)
 
 
 async def recover_turn(store: Store, members: Members, turn: TurnRow) -> None:
@@ -26,7 +23,7 @@ async def recover_turn(store: Store, members: Members, turn: TurnRow) -> None:
             session = await members.open_session(row)
             await _remember(store, session, messages.list_of_turn(store, turn.id))
         except SessionError as error:
-            log.error("session of a cut-off turn cannot be read: %s", type(error).__name__)
+            failure("session_unreadable", error, turn=turn.id)
     turns.mark_interrupted(store, turn.id)
 
 

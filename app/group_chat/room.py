@@ -12,12 +12,21 @@ from app.engine.events import Done
 from app.engine.steering import UserInput
 from app.group_chat.board import Board
 from app.group_chat.errors import EmptyMessage, NothingToResume, RoomBusy, RoomError
-from app.group_chat.events import ConversationChanged, Floor, FloorChanged, QueueChanged, RoomEvent, RowAdded, RowChanged
+from app.group_chat.events import (
+    ConversationChanged,
+    Floor,
+    FloorChanged,
+    QueueChanged,
+    RoomEvent,
+    RowAdded,
+    RowChanged,
+)
 from app.group_chat.members import COMMANDER, Members
 from app.group_chat.turn import LiveTurn
 from app.group_chat.visibility import unheard
 from app.group_chat.waiting import SteeredMessages
 from app.infra.feed import Feed
+from app.infra.logs import note
 from app.workspace import conversations, messages, queue, sessions, turns
 from app.workspace.rows import QueuedRow, QueueKind, SessionRow, TurnRow
 from app.workspace.store import Store
@@ -28,7 +37,9 @@ StartTask = Callable[[Callable[[], Coroutine[Any, Any, None]]], object]
 QUIET_WITHIN = 2.0
 """Seconds after a stop in which a turn may end by itself; then it is cancelled."""
 
-GO_ON = "Go on from where you stopped. What was done before the interruption is done: check before repeating it."
+GO_ON = (
+    "Go on from where you stopped. What was done before the interruption is done: check before repeating it."
+)
 """What a model is told when the user presses Continue; the page shows no message for it."""
 
 
@@ -125,8 +136,7 @@ class Room:
         async with self._lock:
             if self._live is None:
                 return
-            queue.hold_all(self._store, self.id)
-            self._tell_queue()
+            self._hold()
             self._live.stop()
             quiet, scope = self._quiet, self._scope
         with anyio.move_on_after(QUIET_WITHIN):
@@ -189,12 +199,14 @@ class Room:
         inputs = unheard(self._store, self.id, session.messages)
         if not inputs and turn.trigger == "continue":
             inputs = [UserInput(GO_ON, self._store.new_id("msg"))]
-        done = await live.run(agent, session, inputs, self._members.harness, SteeredMessages(self.board, turn.id))
+        done = await live.run(
+            agent, session, inputs, self._members.harness, SteeredMessages(self.board, turn.id)
+        )
         self._members.note(row, done, live.model)
         return done
 
     def _end(self, live: LiveTurn, turn: TurnRow, done: Done) -> None:
-        """Close the turn; what waited in the queue for its end becomes the next one."""
+        """Close the turn. What waited for its end becomes the next one, or is held where it did not end well."""
         error = {"kind": done.error.kind, "message": done.error.message} if done.error else None
         end = turns.end_turn(
             self._store, turn.id, state=done.status, reason=done.reason, error=error, model=live.model
@@ -202,8 +214,12 @@ class Room:
         for row in end.messages:
             self.board.announce(row, RowChanged())
         self._live = self._scope = None
+        note("turn_ended", turn=turn.id, outcome=done.status, steps=done.steps)
+        waiting = [row.id for row in queue.list_queued(self._store, self.id) if row.kind != "held"]
         if done.status == "completed":
-            self._send([row.id for row in queue.list_queued(self._store, self.id) if row.kind != "held"])
+            self._send(waiting)
+        elif waiting:
+            self._hold()
         if self._live is None:
             self._quiet.set()
         self._tell_floor()
@@ -224,6 +240,10 @@ class Room:
         for row in messages.list_of_turn(self._store, last.id):
             if row.kind in ("notice", "error") and not row.data.get("settled"):
                 self.board.change(row.id, data={**row.data, "settled": True})
+
+    def _hold(self) -> None:
+        queue.hold_all(self._store, self.id)
+        self._tell_queue()
 
     def _tell_queue(self) -> None:
         self.board.publish(QueueChanged(), member="user")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from contextlib import aclosing
 
@@ -15,8 +14,7 @@ from app.engine.steering import Steering, UserInput
 from app.group_chat.board import Board
 from app.group_chat.events import Floor, FloorChanged, FloorState
 from app.group_chat.segments import Segments
-
-log = logging.getLogger(__name__)
+from app.infra.logs import failure
 
 
 class LiveTurn:
@@ -47,8 +45,8 @@ class LiveTurn:
                     self._follow(event)
                     if isinstance(event, engine.Done):
                         return event
-        except Exception as defect:
-            log.exception("a turn ended with %s", type(defect).__name__)
+        except Exception as defect:  # noqa: BLE001 - whatever broke, the turn has to end in words
+            failure("turn_broke", defect, turn=self.id)
         return self.fail(
             "defect", "Something went wrong inside Plancia. What was written so far is kept; press Retry."
         )

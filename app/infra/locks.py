@@ -69,7 +69,7 @@ class FolderLock:
 
     def _still_named(self, descriptor: int) -> bool:
         try:
-            return os.path.samestat(os.fstat(descriptor), os.stat(self._folder.lock))
+            return os.path.samestat(os.fstat(descriptor), self._folder.lock.stat())
         except FileNotFoundError:
             return False
 

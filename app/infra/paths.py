@@ -143,7 +143,10 @@ def in_words(error: OSError, root: Path) -> str:
         case errno.EEXIST | errno.ENOTDIR:
             return f"The data folder cannot be {root}: there is a file in its place. {elsewhere}"
         case errno.EACCES | errno.EPERM:
-            return f"The data folder {root} is not writable for this user. Give yourself the right to write there, or: {elsewhere}"
+            return (
+                f"The data folder {root} is not writable for this user. Give yourself the right to write there, or: "
+                f"{elsewhere}"
+            )
         case errno.EROFS:
             return f"The data folder {root} lies on a read-only disk. {elsewhere}"
         case errno.ENOSPC | errno.EDQUOT:

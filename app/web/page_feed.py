@@ -89,6 +89,7 @@ class PageFeed:
         self._unwatch: tuple[Callable[[], None], ...] = ()
         self._due: asyncio.TimerHandle | None = None
         self._drawn_at = 0.0
+        self._drawn_turn: str | None = None
 
     @property
     def cursor(self) -> str:
@@ -198,7 +199,9 @@ class PageFeed:
             yield drawing.queue_changed(room)
         if changes.floor:
             yield drawing.floor_changed(room)
-            yield drawing.tasks(room)
+            if room.floor.turn != self._drawn_turn:
+                self._drawn_turn = room.floor.turn
+                yield drawing.tasks(room)
         if changes.conversation:
             yield drawing.conversation_changed(room)
         if changes.usage:

@@ -40,7 +40,9 @@ def _check_name(source: SourceConfig) -> None:
             "name",
         )
     if source.kind not in get_args(SourceKind):
-        raise InvalidSource(f'There is no kind "{source.kind}". Kinds: {", ".join(get_args(SourceKind))}.', "kind")
+        raise InvalidSource(
+            f'There is no kind "{source.kind}". Kinds: {", ".join(get_args(SourceKind))}.', "kind"
+        )
 
 
 def _check_keys(source: SourceConfig) -> None:

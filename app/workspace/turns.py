@@ -137,7 +137,9 @@ def load_turn(store: Store, turn_id: str) -> TurnRow:
 def list_turns(store: Store, conversation_id: str, limit: int = 50) -> list[TurnRow]:
     """The newest ``limit`` turns, oldest first."""
     query = Turn.select().where(Turn.conversation == conversation_id)
-    return store.database.rows(TurnRow, query.order_by(Turn.started.desc(), Turn.id.desc()).limit(limit))[::-1]
+    return store.database.rows(TurnRow, query.order_by(Turn.started.desc(), Turn.id.desc()).limit(limit))[
+        ::-1
+    ]
 
 
 def last_states(store: Store) -> dict[str, TurnState]:

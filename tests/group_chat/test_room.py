@@ -198,6 +198,19 @@ async def test_a_stop_ends_the_turn_keeps_the_text_and_holds_what_waits(tmp_path
         assert [row.text for row in queue.list_queued(at.store, at.room.id)] == ["later"]
 
 
+async def test_what_waited_for_a_turn_that_failed_is_held_and_not_lost(tmp_path: Path) -> None:
+    model = Held([TextChunk("Half"), ProviderError("dropped", "The line broke.")])
+    async with house(tmp_path, model) as at:
+        await until_speaking(at, model)
+        await at.room.post("later", client_id="c2")
+        model.go.set()
+        with anyio.fail_after(5):
+            await at.room.wait_quiet()
+        assert [(row.text, row.kind) for row in queue.list_queued(at.store, at.room.id)] == [
+            ("later", "held")
+        ]
+
+
 async def test_a_held_message_goes_when_the_user_says_so(tmp_path: Path) -> None:
     model = Held(say("Half", "."), say("Fresh."))
     async with house(tmp_path, model) as at:
