@@ -4,29 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 from app.engine.messages import Marker, Message, Text, ToolCall, ToolResult
 from app.engine.provider import CallFragment, ModelRequest, Stop, StreamEvent, TextChunk, ToolDefinition
 from app.providers.demo import NAME, Demo
+from tests.fakes.clock import FakeClock
 
 ALL_TOOLS = ("read_file", "list_files", "write_file")
-
-
-class StillClock:
-    """Time that only moves when somebody sleeps."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    def now(self) -> datetime:
-        return datetime(2026, 1, 1, tzinfo=UTC)
-
-    def monotonic(self) -> float:
-        return self.seconds
-
-    async def sleep(self, seconds: float) -> None:
-        self.seconds += seconds
 
 
 @dataclass
@@ -37,7 +21,7 @@ class Stage:
     tools: tuple[str, ...] = ALL_TOOLS
     denied: bool = False
     messages: list[Message] = field(default_factory=list)
-    clock: StillClock = field(default_factory=StillClock)
+    clock: FakeClock = field(default_factory=FakeClock)
     read: set[str] = field(default_factory=set)
 
     async def say(self, text: str) -> str:

@@ -9,7 +9,8 @@ from app.engine.provider import ModelRequest, TextChunk, UsageReport
 from app.providers.demo import MODEL, NAME, SUGGESTIONS, Demo
 from app.providers.demo_scene import scene_kind
 from app.providers.demo_words import NOTE, SAMPLE
-from tests.providers.demo_stage import ALL_TOOLS, Stage, StillClock
+from tests.fakes.clock import FakeClock
+from tests.providers.demo_stage import ALL_TOOLS, Stage
 
 TOUR, LOOK, SAMPLE_PROMPT = (suggestion.prompt for suggestion in SUGGESTIONS)
 NOTE_NAME = "plancia-tour.md"
@@ -235,13 +236,13 @@ def test_the_suggestions_are_three_and_each_is_a_scene_of_its_own() -> None:
 
 
 async def test_it_streams_small_pieces_at_a_natural_pace() -> None:
-    clock = StillClock()
+    clock = FakeClock()
     request = ModelRequest(NAME, "", (Message("user", (Text("Hello"),), "m1", ""),))
     batches = [batch async for batch in Demo(clock).stream(request)]
     pieces = [event.text for batch in batches for event in batch if isinstance(event, TextChunk)]
     assert max(len(piece) for piece in pieces) < 80
     assert len(pieces) > 50
-    assert 1 < clock.seconds < 5
+    assert 1 < clock.monotonic() < 5
 
 
 async def test_usage_is_counted_and_free() -> None:
@@ -255,7 +256,7 @@ async def test_usage_is_counted_and_free() -> None:
 
 async def test_a_capped_call_gets_a_short_title_of_the_users_own_words() -> None:
     messages = (Message("user", (Text("Please plan the **harbour** festival"),), "m1", ""),)
-    events = await Demo(StillClock()).complete(ModelRequest(NAME, "", messages, max_output_tokens=30))
+    events = await Demo(FakeClock()).complete(ModelRequest(NAME, "", messages, max_output_tokens=30))
     text = "".join(event.text for event in events if isinstance(event, TextChunk))
     assert text == "Please plan the harbour festival"
 
@@ -269,7 +270,7 @@ async def test_calls_of_different_messages_have_different_ids() -> None:
 
 
 async def test_its_test_button_says_what_it_is() -> None:
-    check = await Demo(StillClock()).validate_auth()
+    check = await Demo(FakeClock()).validate_auth()
     assert check.ok
     assert "scripted, not an AI" in check.message
     assert check.models == ("tour",)
@@ -278,6 +279,6 @@ async def test_its_test_button_says_what_it_is() -> None:
 
 async def test_closing_the_stream_early_is_harmless() -> None:
     request = ModelRequest(NAME, "", (Message("user", (Text("Hello"),), "m1", ""),))
-    stream = Demo(StillClock()).stream(request)
+    stream = Demo(FakeClock()).stream(request)
     await anext(stream)
     await stream.aclose()

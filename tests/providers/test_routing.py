@@ -16,7 +16,7 @@ from app.providers.routing import ModelChoice, Sources
 from app.providers.sources import SourceConfig
 from app.providers.vendors import VENDORS, Vendor, find_vendor, vendor_of
 from app.providers.wires import Wire
-from tests.providers.demo_stage import StillClock
+from tests.fakes.clock import FakeClock
 
 MAP = """{
   "gpt-6.1-sol": {"litellm_provider": "openai", "max_input_tokens": 922000, "max_output_tokens": 128000,
@@ -31,7 +31,7 @@ class Plug(Demo):
     """A provider that only remembers how it was wired."""
 
     def __init__(self, wire: Wire) -> None:
-        super().__init__(StillClock())
+        super().__init__(FakeClock())
         self.id = wire.id  # type: ignore[misc]
         self.wire = wire
 

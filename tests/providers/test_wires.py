@@ -17,9 +17,9 @@ from app.providers.demo import Demo
 from app.providers.litellm import LiteLLM
 from app.providers.openai_compatible import OpenAICompatible
 from app.providers.wires import DEMO, Wire, Wiring
+from tests.fakes.clock import FakeClock
 from tests.fakes.llm_client import FakeLLM
 from tests.fakes.llm_script import say
-from tests.providers.demo_stage import StillClock
 
 pytestmark = pytest.mark.anyio
 
@@ -34,7 +34,7 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
 
 
 def wiring(client: httpx.AsyncClient, *, installed: bool = True) -> Wiring:
-    return Wiring(client=lambda: client, clock=StillClock(), litellm_installed=lambda: installed)
+    return Wiring(client=lambda: client, clock=FakeClock(), litellm_installed=lambda: installed)
 
 
 async def test_each_dialect_has_its_own_class(client: httpx.AsyncClient) -> None:
