@@ -227,10 +227,12 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 def _dress(descriptor: int, before: os.stat_result) -> None:
-    """Give the new file the owner and the mode of the old one, in this order: chown clears set-id bits."""
-    if os.geteuid() == 0:
+    """Give the new file the owner and the mode of the old one, but no set-id bits: what they ran is gone."""
+    try:
         os.fchown(descriptor, before.st_uid, before.st_gid)
-    os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
+    except OSError:
+        pass  # only some may give files away, and the one who writes owns it then
+    os.fchmod(descriptor, before.st_mode & 0o777)
 
 
 def _name_new(beside: str, name: str, folder: int) -> None:
@@ -239,8 +241,8 @@ def _name_new(beside: str, name: str, folder: int) -> None:
         os.link(beside, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
     except FileExistsError:
         raise
-    except OSError:
-        # A file system without hard links. What may appear between the two calls is lost there.
+    except (OSError, NotImplementedError):
+        # A file system or a system without hard links. What may appear between the two calls is lost there.
         if _exists(name, folder):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
         os.rename(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
