@@ -76,8 +76,8 @@ def heal(
     """``repair`` that also tells what it made up. With ``open_end`` the last step may still lack results.
 
     A result answers the nearest call of its id that stands before it, wherever it was found; a real one beats an
-    interrupted one, and the first real one counts. Dropped are results without such a call, blank text,
-    messages of nothing but reasoning, and a message that stands there twice.
+    interrupted one, and the first real one counts. Dropped are results without such a call, blank text and
+    messages of nothing but reasoning.
     """
     messages = tuple(messages)
     if is_paired(messages, open_end=open_end):
@@ -102,7 +102,7 @@ def is_paired(messages: Sequence[Message], *, open_end: bool = False) -> bool:
             if asked is None:
                 return False
             waiting.extend(asked)
-    return (open_end or not waiting) and len({message.id for message in messages}) == len(messages)
+    return open_end or not waiting
 
 
 def fits(history: Sequence[Message], message: Message) -> bool:

@@ -43,6 +43,8 @@ class Transcript:
     """What was read so far, and in the end all that there is."""
 
     messages: list[Message] = field(default_factory=list)
+    known: dict[str, Message] = field(default_factory=dict)
+    """The messages by id."""
     marks: list[Mark] = field(default_factory=list)
     lines: int = 0
     seq: int = 0
@@ -55,9 +57,7 @@ class Transcript:
     def take(self, block: bytes) -> None:
         """Read a block of whole lines."""
         try:
-            messages, seq = decode_all(block)
-            self.messages += messages
-            self.seq = max(self.seq, seq)
+            self._add(*decode_all(block))
         except Unreadable:
             for number, line in enumerate(block.split(b"\n"), self.lines + 1):
                 if not self._take_line(line):
@@ -78,11 +78,18 @@ class Transcript:
         try:
             if text:
                 message, seq = decode(text)
-                self.messages.append(message)
-                self.seq = max(self.seq, seq)
+                self._add([message], seq)
         except Unreadable:
             return False
         return True
+
+    def _add(self, messages: list[Message], seq: int) -> None:
+        """A line that stands there twice counts once."""
+        for message in messages:
+            if message.id not in self.known or self.known[message.id] != message:
+                self.known[message.id] = message
+                self.messages.append(message)
+        self.seq = max(self.seq, seq)
 
 
 async def read_transcript(path: Path) -> Transcript:

@@ -90,11 +90,8 @@ class Weave:
     def __init__(self) -> None:
         self._pieces: list[Message | _Step] = []
         self._nearest: dict[str, _Step] = {}
-        self._seen: dict[str, Message] = {}
 
     def add(self, message: Message) -> None:
-        if self._stands_already(message):
-            return
         step = _Step(message)
         owner: _Step | None = None
         kept: list[Block] = []
@@ -111,10 +108,6 @@ class Weave:
         rest = _rest(message, tuple(kept))
         if rest is not None:
             self._place(rest, step, owner)
-
-    def _stands_already(self, message: Message) -> bool:
-        known = self._seen.setdefault(message.id, message)
-        return known is not message and known == message
 
     def _answer(self, result: ToolResult, message: Message, number: int) -> _Step | None:
         nearest = self._nearest.get(result.call_id)

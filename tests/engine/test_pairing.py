@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.engine import pairing
-from app.engine.messages import Message, Text
+from app.engine.messages import Image, Marker, Message, Reasoning, Text, ToolCall, ToolResult
+from app.engine.weave import Weave, is_mutating
 from tests.case_tables import load_jsonl
 from tests.engine.histories import (
     NOON,
@@ -83,3 +88,157 @@ def test_a_long_history_is_healed_only_where_it_is_hurt(row: dict[str, Any]) -> 
     assert repaired[: len(head)] == head
     assert_history(repaired[len(head) :], row["tail_after"])
     assert all(kept is given for kept, given in zip(repaired, head, strict=False))
+
+
+texts = st.sampled_from(["hello", "", "  \n", " x "]).map(Text)
+pictures = st.sampled_from(["img1", "img2"]).map(Image)
+thoughts = st.just(Reasoning("hm", "sig"))
+call_ids = st.sampled_from(["c1", "c2", "c1_2", ""])
+calls = st.builds(ToolCall, call_ids, st.sampled_from(["read_file", "bash"]))
+results = st.builds(
+    ToolResult,
+    call_ids,
+    st.sampled_from(["", "yes"]),
+    st.sampled_from(["ok", "error", "interrupted", "outcome_unknown"]),
+)
+markers = st.just(Marker("stopped_by_user"))
+anything = st.lists(st.one_of(texts, pictures, thoughts, calls, results, markers), max_size=4).map(tuple)
+
+
+@st.composite
+def wild_histories(draw: st.DrawFn) -> tuple[Message, ...]:
+    """Anything a file could hold, sense or nonsense; an id may come twice."""
+    bodies = draw(st.lists(st.tuples(st.sampled_from(["user", "assistant", "tool"]), anything), max_size=8))
+    ids = st.integers(0, len(bodies))
+    return tuple(Message(role, blocks, f"m{draw(ids)}", NOON) for role, blocks in bodies)
+
+
+@st.composite
+def hurt_histories(draw: st.DrawFn) -> tuple[Message, ...]:
+    """A sound history with ids of its own for every call, hurt in a few places."""
+    messages: list[Message] = []
+    for turn in range(draw(st.integers(0, 3))):
+        messages.append(Message("user", (Text(f"q{turn}"),), f"u{turn}", NOON))
+        count = draw(st.integers(0, 3))
+        asked = tuple(ToolCall(f"c{turn}{number}", "bash") for number in range(count))
+        messages.append(Message("assistant", (Text(f"a{turn}"), *asked), f"a{turn}", NOON))
+        for call in asked:
+            result = ToolResult(
+                call.id, f"r {call.id}", draw(st.sampled_from(["ok", "error", "interrupted"]))
+            )
+            messages.append(Message("tool", (result,), f"t{call.id}", NOON))
+        if asked and draw(st.booleans()):
+            messages.append(Message("user", (Image(f"i{turn}"),), f"i{turn}", NOON))
+    for number in range(draw(st.integers(0, 4))):
+        if messages:
+            place = draw(st.integers(0, len(messages) - 1))
+            draw(st.sampled_from(HURTS))(messages, place, f"h{number}", draw(st.integers(0, len(messages))))
+    return tuple(messages)
+
+
+def lose(messages: list[Message], place: int, name: str, other: int) -> None:
+    del messages[place]
+
+
+def move(messages: list[Message], place: int, name: str, other: int) -> None:
+    messages.insert(other, messages.pop(place))
+
+
+def repeat(messages: list[Message], place: int, name: str, other: int) -> None:
+    if messages[place].role == "tool":
+        messages.insert(other, messages[place])
+
+
+def interrupt(messages: list[Message], place: int, name: str, other: int) -> None:
+    messages.insert(place, Message("user", (Text(name), Text(" ")), name, NOON))
+
+
+def add_a_stray(messages: list[Message], place: int, name: str, other: int) -> None:
+    messages.insert(place, Message("tool", (ToolResult(name, "stray"),), name, NOON))
+
+
+def mix(messages: list[Message], place: int, name: str, other: int) -> None:
+    """Two neighbours become one message, as another program may have stored them."""
+    if place + 1 < len(messages) and "assistant" not in (messages[place].role, messages[place + 1].role):
+        blocks = messages[place].blocks + messages.pop(place + 1).blocks
+        messages[place] = Message("user", blocks, name, NOON)
+
+
+HURTS = [lose, move, repeat, interrupt, add_a_stray, mix]
+
+
+def woven(messages: tuple[Message, ...], **how: Any) -> tuple[Message, ...]:
+    """The long way round, which a paired history is usually spared."""
+    weave = Weave()
+    for message in messages:
+        weave.add(message)
+    return weave.finish(how.get("started", ()), is_mutating, how.get("open_end", False)).messages
+
+
+@given(wild_histories() | hurt_histories(), st.sets(call_ids))
+def test_every_history_becomes_paired_and_then_stays_as_it_is(
+    history: tuple[Message, ...], started: set[str]
+) -> None:
+    repaired = pairing.repair(history, started=started)
+    assert pairing.repair(repaired) == repaired == woven(repaired)
+    waiting: list[str] = []
+    for message in repaired:
+        assert message.blocks
+        if message.role == "tool":
+            assert [result.call_id for result in message.results] == [waiting.pop(0)]
+            assert len(message.blocks) == 1
+        else:
+            assert not waiting
+            assert not message.results
+            waiting = [call.id for call in message.calls]
+            assert len(set(waiting)) == len(waiting)
+            assert message.role == "assistant" or not waiting
+    assert not waiting
+
+
+@given(hurt_histories())
+def test_the_beginning_of_a_history_does_not_depend_on_its_end(history: tuple[Message, ...]) -> None:
+    """Prefixes keep their place: a prompt that was cached stays cached, unless a late result turns up."""
+    for length in range(len(history)):
+        late = {result.call_id for message in history[length:] for result in message.results}
+        first = pairing.repair(history[:length])
+        if not any(block.call_id in late for message in first for block in message.results):
+            assert pairing.repair(history)[: len(first)] == first
+
+
+@given(hurt_histories())
+def test_a_repair_drops_only_strays_second_results_and_blanks(history: tuple[Message, ...]) -> None:
+    repaired = pairing.repair(history)
+    assert contents(repaired) == contents(history)
+    kept = [message.id for message in repaired if message.role != "tool" and message.text]
+    given_ids = [message.id for message in history if message.role != "tool" and message.text.strip()]
+    assert kept == given_ids
+    asked: set[str] = set()
+    real: dict[str, ToolResult] = {}
+    for message in history:
+        asked.update(call.id for call in message.calls)
+        for result in message.results:
+            if result.call_id in asked and result.status in ("ok", "error"):
+                real.setdefault(result.call_id, result)
+    found = {result.call_id: result for message in repaired for result in message.results}
+    assert found.keys() == {call.id for message in history for call in message.calls}
+    assert {call_id: found[call_id] for call_id in real} == real
+
+
+def contents(messages: Iterable[Message]) -> Counter[str]:
+    """All that was said, shown and asked for, without results."""
+    blocks = [block for message in messages for block in message.blocks if not isinstance(block, ToolResult)]
+    return Counter(repr(block) for block in blocks if not isinstance(block, Text) or block.text.strip())
+
+
+@given(wild_histories(), st.booleans())
+def test_the_short_way_and_the_long_way_agree(history: tuple[Message, ...], open_end: bool) -> None:
+    healed = pairing.heal(history, open_end=open_end).messages
+    assert healed == woven(history, open_end=open_end)
+    assert pairing.is_paired(history, open_end=open_end) <= (healed == history)
+    for length in range(len(healed)):
+        if pairing.is_paired(healed[:length], open_end=True):
+            following = healed[length]
+            assert pairing.fits(healed[:length], following) <= (
+                pairing.heal(healed[: length + 1], open_end=True).messages == healed[: length + 1]
+            )
