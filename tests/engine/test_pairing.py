@@ -11,17 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engine import pairing
-from app.engine.messages import Image, Marker, Message, Reasoning, Text, ToolCall, ToolResult
+from app.engine.messages import Message, Text, ToolResult
 from app.engine.weave import Weave, is_mutating
 from tests.case_tables import load_jsonl
 from tests.engine.histories import (
     NOON,
     assert_history,
+    call_ids,
     counting_ids,
     generated,
+    hurt_histories,
     read_history,
     read_message,
     read_outcome,
+    wild_histories,
 )
 
 ROWS = load_jsonl("repair_cases.jsonl")
@@ -88,83 +91,6 @@ def test_a_long_history_is_healed_only_where_it_is_hurt(row: dict[str, Any]) -> 
     assert repaired[: len(head)] == head
     assert_history(repaired[len(head) :], row["tail_after"])
     assert all(kept is given for kept, given in zip(repaired, head, strict=False))
-
-
-texts = st.sampled_from(["hello", "", "  \n", " x "]).map(Text)
-pictures = st.sampled_from(["img1", "img2"]).map(Image)
-thoughts = st.just(Reasoning("hm", "sig"))
-call_ids = st.sampled_from(["c1", "c2", "c1_2", ""])
-calls = st.builds(ToolCall, call_ids, st.sampled_from(["read_file", "bash"]))
-results = st.builds(
-    ToolResult,
-    call_ids,
-    st.sampled_from(["", "yes"]),
-    st.sampled_from(["ok", "error", "interrupted", "outcome_unknown"]),
-)
-markers = st.just(Marker("stopped_by_user"))
-anything = st.lists(st.one_of(texts, pictures, thoughts, calls, results, markers), max_size=4).map(tuple)
-
-
-@st.composite
-def wild_histories(draw: st.DrawFn) -> tuple[Message, ...]:
-    """Anything a file could hold, sense or nonsense; an id may come twice."""
-    bodies = draw(st.lists(st.tuples(st.sampled_from(["user", "assistant", "tool"]), anything), max_size=8))
-    ids = st.integers(0, len(bodies))
-    return tuple(Message(role, blocks, f"m{draw(ids)}", NOON) for role, blocks in bodies)
-
-
-@st.composite
-def hurt_histories(draw: st.DrawFn) -> tuple[Message, ...]:
-    """A sound history with ids of its own for every call, hurt in a few places."""
-    messages: list[Message] = []
-    for turn in range(draw(st.integers(0, 3))):
-        messages.append(Message("user", (Text(f"q{turn}"),), f"u{turn}", NOON))
-        count = draw(st.integers(0, 3))
-        asked = tuple(ToolCall(f"c{turn}{number}", "bash") for number in range(count))
-        messages.append(Message("assistant", (Text(f"a{turn}"), *asked), f"a{turn}", NOON))
-        for call in asked:
-            result = ToolResult(
-                call.id, f"r {call.id}", draw(st.sampled_from(["ok", "error", "interrupted"]))
-            )
-            messages.append(Message("tool", (result,), f"t{call.id}", NOON))
-        if asked and draw(st.booleans()):
-            messages.append(Message("user", (Image(f"i{turn}"),), f"i{turn}", NOON))
-    for number in range(draw(st.integers(0, 4))):
-        if messages:
-            place = draw(st.integers(0, len(messages) - 1))
-            draw(st.sampled_from(HURTS))(messages, place, f"h{number}", draw(st.integers(0, len(messages))))
-    return tuple(messages)
-
-
-def lose(messages: list[Message], place: int, name: str, other: int) -> None:
-    del messages[place]
-
-
-def move(messages: list[Message], place: int, name: str, other: int) -> None:
-    messages.insert(other, messages.pop(place))
-
-
-def repeat(messages: list[Message], place: int, name: str, other: int) -> None:
-    if messages[place].role == "tool":
-        messages.insert(other, messages[place])
-
-
-def interrupt(messages: list[Message], place: int, name: str, other: int) -> None:
-    messages.insert(place, Message("user", (Text(name), Text(" ")), name, NOON))
-
-
-def add_a_stray(messages: list[Message], place: int, name: str, other: int) -> None:
-    messages.insert(place, Message("tool", (ToolResult(name, "stray"),), name, NOON))
-
-
-def mix(messages: list[Message], place: int, name: str, other: int) -> None:
-    """Two neighbours become one message, as another program may have stored them."""
-    if place + 1 < len(messages) and "assistant" not in (messages[place].role, messages[place + 1].role):
-        blocks = messages[place].blocks + messages.pop(place + 1).blocks
-        messages[place] = Message("user", blocks, name, NOON)
-
-
-HURTS = [lose, move, repeat, interrupt, add_a_stray, mix]
 
 
 def woven(messages: tuple[Message, ...], **how: Any) -> tuple[Message, ...]:
