@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -177,6 +178,8 @@ class _Http:
 
     def __init__(self) -> None:
         self._client: httpx.AsyncClient | None = None
+        # httpx imports its own command line, and with it a highlighter, only to see whether that would work.
+        sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # None: there is no such module
 
     def client(self) -> httpx.AsyncClient:
         if self._client is None:
