@@ -34,14 +34,16 @@ async def open_connection(host: str, port: int, tls: ssl.SSLContext | None) -> C
     loop = asyncio.get_running_loop()
     reader = _Reader(loop)
     transport, protocol = await loop.create_connection(
-        lambda: asyncio.StreamReaderProtocol(reader, loop=loop),
-        host,
-        port,
-        ssl=tls,
-        server_hostname=host if tls else None,
-        happy_eyeballs_delay=0.25,
+        lambda: asyncio.StreamReaderProtocol(reader, loop=loop), host, port, happy_eyeballs_delay=0.25
     )
-    return Connection(reader, asyncio.StreamWriter(transport, protocol, reader, loop))
+    writer = asyncio.StreamWriter(transport, protocol, reader, loop)
+    if tls is not None:
+        try:
+            await writer.start_tls(tls, server_hostname=host)
+        except BaseException:
+            transport.abort()
+            raise
+    return Connection(reader, writer)
 
 
 class Connection:
@@ -54,12 +56,23 @@ class Connection:
         self._parser: httptools.HttpResponseParser
         self._broken: httpx.RemoteProtocolError | None = None
         self.answer = _Answer()
+        self.heard = False
+        """Anything came since the last question."""
         self._idle_since = 0.0
 
-    async def ask(self, request: bytes, timeout: float | None) -> None:
-        """Send a request and read until the head of its response is there."""
+    async def ask(self, request: bytes, timeout: float | None) -> Connection:
+        """Itself, when the head of the response to a request is there; closed where that fails."""
+        try:
+            await self._ask(request, timeout)
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    async def _ask(self, request: bytes, timeout: float | None) -> None:
         from httptools import HttpResponseParser
 
+        self.heard = False
         self._timeout = timeout
         self._reader.is_idle = False
         self.answer = _Answer()
@@ -71,6 +84,7 @@ class Connection:
             data = await self._read()
             if not data:
                 raise httpx.RemoteProtocolError("Server disconnected without sending a response.")
+            self.heard = True
             size += len(data)
             if size > _LONGEST_HEAD and not self.answer.has_head:
                 raise httpx.RemoteProtocolError(

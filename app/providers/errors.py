@@ -2,6 +2,7 @@
 
 WireError
 ├── AnswerFailed         The server began well and then said what went wrong.
+├── PageInstead          A web page came where an answer was due.
 ├── StreamUnreadable     What arrived is no stream of answers.
 └── StreamSilent         Nothing of an answer arrived within a time limit.
 """
@@ -21,6 +22,10 @@ class AnswerFailed(WireError):
     def __init__(self, symptom: Symptom) -> None:
         super().__init__(symptom.message)
         self.symptom = symptom
+
+
+class PageInstead(WireError):
+    """A web page came where an answer was due: a sign-in page of the network, or the wrong address."""
 
 
 class StreamUnreadable(WireError):

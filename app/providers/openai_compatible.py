@@ -9,7 +9,6 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -26,7 +25,7 @@ from app.infra.redaction import Redactor
 from app.providers.chat_events import ChatEvents, decode
 from app.providers.classify import Symptom
 from app.providers.dialects import Dialect, dialect_of, root_of
-from app.providers.errors import AnswerFailed, StreamSilent, StreamUnreadable, WireError
+from app.providers.errors import AnswerFailed, PageInstead, StreamSilent, StreamUnreadable, WireError
 from app.providers.failures import read_body, read_exception, read_payload
 from app.providers.model_list import read_model_names
 from app.providers.request_options import Options
@@ -56,7 +55,7 @@ class OpenAICompatible:
         """``base_url`` with or without its ``/v1``. ``client`` is shared and closed by its owner."""
         self.id = id
         self._base_url = base_url
-        self._key = key
+        self._key = key.strip() if key else None
         self._client = client
         self._dialect = dialect or dialect_of(base_url)
         self._root = root_of(base_url, self._dialect)
@@ -158,11 +157,11 @@ class OpenAICompatible:
         while True:
             body = self._body(request)
             response = await self._send("POST", "chat/completions", body, self._limits.first_token)
-            if response.status_code == 200 and "html" not in response.headers.get("content-type", ""):
+            if response.status_code == 200:
                 return response
             symptom = await _read_refusal(response)
             if not self._options.give_way(request.model, symptom):
-                raise provider_error(symptom, callee, retry_after(response.headers, datetime.now(UTC)))
+                raise provider_error(symptom, callee, self._wait_asked(response))
 
     def _body(self, request: ModelRequest) -> bytes:
         body = self._compiler(request).compile(request)
@@ -187,9 +186,8 @@ class OpenAICompatible:
         callee = self._callee("")
         async with self._failures(callee):
             response = await self._send("GET", path, None, _LIST_LIMIT)
-            if response.status_code != 200 or "html" in response.headers.get("content-type", ""):
-                symptom = await _read_refusal(response)
-                raise provider_error(symptom, callee, retry_after(response.headers, datetime.now(UTC)))
+            if response.status_code != 200:
+                raise provider_error(await _read_refusal(response), callee, self._wait_asked(response))
             async with asyncio.timeout(_LIST_LIMIT):
                 data = await response.aread()
             return decode(data)
@@ -208,9 +206,16 @@ class OpenAICompatible:
         )
         try:
             async with asyncio.timeout(patience):
-                return await self._client.send(http, stream=True, follow_redirects=False)
+                response = await self._client.send(http, stream=True, follow_redirects=False)
         except TimeoutError:
             raise StreamSilent("first token", patience) from None
+        if response.status_code == 200 and "html" in response.headers.get("content-type", ""):
+            await response.aclose()
+            raise PageInstead("text/html")
+        return response
+
+    def _wait_asked(self, response: httpx.Response) -> float | None:
+        return retry_after(response.headers, self._clock.now())
 
     @asynccontextmanager
     async def _failures(self, callee: Callee) -> AsyncIterator[None]:

@@ -12,7 +12,7 @@ _RULES: tuple[tuple[Literal["class", "system"], str, ProviderErrorKind | Literal
     ("class", r"UnsupportedProtocol|InvalidURL|LocalProtocolError|Unicode\w*Error", "local"),
     ("class", r"\w*Timeout(Error|Exception)?|StreamSilent", "timeout"),
     ("class", r"JSONDecodeError|DecodeError|StreamUnreadable", "server"),
-    ("class", r"TooManyRedirects", "unreachable"),
+    ("class", r"TooManyRedirects|PageInstead", "unreachable"),
     ("class", r"ContextOverflowError|ContextWindowExceededError", "overflow"),
     ("class", r"ContentPolicyViolationError", "policy"),
     ("class", r"DefaultCredentialsError|NoCredentialsError|AuthError", "auth"),

@@ -71,6 +71,11 @@ class _Case:
         )
 
 
+_WEB_PAGE = (
+    "A web page came back from {host} in place of an answer: a sign-in page of this network, or the wrong address. "
+    "Open it in a browser, and check the address under {settings}."
+)
+
 _CASES = (
     _Case("auth", "{source} wants a key, and none is set. Add it under {settings}.", keyless=True),
     _Case(
@@ -95,6 +100,12 @@ _CASES = (
     _Case(
         "overloaded",
         "{source} has too much to do at the moment.{wait} Try again in a few minutes, or choose another model.",
+    ),
+    _Case(
+        "server",
+        "What {source} sent cannot be read as an answer of a model. Try again; check the address {url} "
+        "under {settings} if it goes on.",
+        raised="StreamUnreadable",
     ),
     _Case(
         "server", "{source} failed on its own side{status}.{said} Try again later, or choose another model."
@@ -153,12 +164,8 @@ _CASES = (
         "Correct the address of {source} under {settings}.",
         statuses=range(300, 400),
     ),
-    _Case(
-        "unreachable",
-        "A web page came back from {host} in place of an answer: a sign-in page of this network, "
-        "or the wrong address. Open it in a browser, and check the address under {settings}.",
-        statuses=(200, 511),
-    ),
+    _Case("unreachable", _WEB_PAGE, raised="PageInstead"),
+    _Case("unreachable", _WEB_PAGE, statuses=(511,)),
     _Case(
         "unreachable",
         "{host} cannot be reached. Check the network, and the address of {source} under {settings}.",

@@ -11,7 +11,7 @@ import asyncio
 import re
 import ssl
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from urllib.request import getproxies
 
 import httpx
@@ -38,26 +38,24 @@ def open_client() -> httpx.AsyncClient:
 class LeanTransport(httpx.AsyncBaseTransport):
     """Keeps idle connections for a while; opens at most 100 at once."""
 
-    def __init__(self, context: ssl.SSLContext | None = None) -> None:
+    def __init__(self, context: ssl.SSLContext | None = None, most_at_once: int = _MOST_AT_ONCE) -> None:
         """``context`` verifies servers; by default as httpx does."""
         self._context = context
         self._idle: defaultdict[Origin, list[Connection]] = defaultdict(list)
-        self._room = asyncio.Semaphore(_MOST_AT_ONCE)
+        self._room = asyncio.Semaphore(most_at_once)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if request.url.scheme not in ("http", "https"):
+            raise httpx.UnsupportedProtocol("Request URL is missing an 'http://' or 'https://' protocol.")
         timeouts = request.extensions.get("timeout", {})
         head = _head_of(request)
         body = await request.aread()
         await in_time(self._room.acquire(), timeouts.get("pool"), httpx.PoolTimeout)
         origin = (request.url.scheme, request.url.raw_host.decode("ascii"), _port_of(request.url))
-        connection: Connection | None = None
         try:
-            connection = self._take_idle(origin)
-            if connection is None:
-                connection = await self._connect(origin, timeouts.get("connect"))
-            await connection.ask(head + body, timeouts.get("read"))
+            connection = await self._exchange(origin, head + body, timeouts)
         except BaseException:
-            self._leave(origin, connection)
+            self._room.release()
             raise
         stream = _Body(self, origin, connection)
         return httpx.Response(
@@ -66,6 +64,21 @@ class LeanTransport(httpx.AsyncBaseTransport):
             stream=stream,
             extensions={"http_version": b"HTTP/1.1"},
         )
+
+    async def _exchange(
+        self, origin: Origin, data: bytes, timeouts: Mapping[str, float | None]
+    ) -> Connection:
+        """A connection on which the head of the response to ``data`` has arrived."""
+        read = timeouts.get("read")
+        while (idle := self._take_idle(origin)) is not None:
+            try:
+                return await idle.ask(data, read)
+            except (httpx.RemoteProtocolError, httpx.ReadError):
+                # The server closed it in the very moment of asking, so nothing was done there.
+                if idle.heard:
+                    raise
+        connection = await self._connect(origin, timeouts.get("connect"))
+        return await connection.ask(data, read)
 
     async def aclose(self) -> None:
         for connections in self._idle.values():
@@ -78,15 +91,8 @@ class LeanTransport(httpx.AsyncBaseTransport):
         if connection.is_reusable and len(self._idle[origin]) < _IDLE_KEPT:
             connection.rest()
             self._idle[origin].append(connection)
-            self._room.release()
         else:
-            self._leave(origin, connection)
-
-    def _leave(self, origin: Origin, connection: Connection | None) -> None:
-        if connection is not None:
             connection.close()
-        if not self._idle[origin]:
-            del self._idle[origin]
         self._room.release()
 
     def _take_idle(self, origin: Origin) -> Connection | None:

@@ -10,6 +10,9 @@ import pytest
 from app.providers.transport import LeanTransport
 from tests.fakes.llm_client import FakeLLM
 
+TRUST = httpx.create_ssl_context()
+"""Made once: reading all certificates takes longer than most tests."""
+
 
 @pytest.fixture(scope="session")
 def llm_process() -> Iterator[FakeLLM]:
@@ -28,6 +31,7 @@ def llm(llm_process: FakeLLM) -> Iterator[FakeLLM]:
 @pytest.fixture(params=["lean", "stock"])
 async def http_client(request: pytest.FixtureRequest) -> AsyncIterator[httpx.AsyncClient]:
     """The client of the wires, over either transport it may come with."""
-    transport = LeanTransport() if request.param == "lean" else None
-    async with httpx.AsyncClient(transport=transport, trust_env=False) as client:
+    lean = request.param == "lean"
+    transport = LeanTransport(TRUST) if lean else httpx.AsyncHTTPTransport(verify=TRUST)
+    async with httpx.AsyncClient(transport=transport) as client:
         yield client

@@ -94,6 +94,9 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
+        if not self._buffer[:1].isalpha():
+            self.write(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+            self.close()
         self._begin()
 
     def connection_lost(self, error: Exception | None) -> None:
