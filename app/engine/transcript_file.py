@@ -84,10 +84,10 @@ class Transcript:
         return True
 
     def _add(self, messages: list[Message], seq: int) -> None:
-        """A line that stands there twice counts once."""
+        """A line that stands there twice counts once; of results ``pairing`` knows better which one counts."""
         for message in messages:
-            if message.id not in self.known or self.known[message.id] != message:
-                self.known[message.id] = message
+            known = self.known.setdefault(message.id, message)
+            if known is message or known != message or message.role == "tool":
                 self.messages.append(message)
         self.seq = max(self.seq, seq)
 

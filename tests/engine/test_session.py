@@ -467,6 +467,7 @@ async def append_and_compare(path: Path, history: tuple[Message, ...], started: 
                     await session.mark_started(call.id)
         assert stored.messages == memory.messages
     again = await JsonlSession.open(path, disk=CountingDisk())
-    await memory.append(said("and on", "next"))
-    await again.append(said("and on", "next"))
-    assert pairing.repair(memory.messages) == again.messages
+    closing = Message("assistant", (Text("and on"),), "next", NOON)
+    await memory.append(closing)
+    await again.append(closing)
+    assert memory.messages == again.messages
