@@ -56,7 +56,8 @@ def _text(wanted: str, case_sensitive: bool) -> Matcher:
 
 def _regex(query: Query) -> Matcher:
     line = _compiled(query)
-    whole = re.compile(line.pattern, line.flags | re.MULTILINE) if stays_in_line(query.pattern) else None
+    in_line = stays_in_line(query.pattern)
+    whole = _quietly_compiled(line.pattern, line.flags | re.MULTILINE) if in_line else None
     required = required_text(query.pattern, case_sensitive=query.case_sensitive)
     return _Regex(line, whole, _text(*required) if required else None)
 
@@ -180,12 +181,16 @@ def _check(query: Query) -> None:
 
 def _compiled(query: Query) -> re.Pattern[str]:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # [a&&b] may mean something else one day
-            return re.compile(query.pattern, re.NOFLAG if query.case_sensitive else re.IGNORECASE)
+        return _quietly_compiled(query.pattern, re.NOFLAG if query.case_sensitive else re.IGNORECASE)
     except (re.error, OverflowError, RecursionError) as error:
         raise Refused(
             "E_BAD_INPUT",
             f"The regular expression cannot be understood: {error}. It is Python's: write \\( for a bracket, "
             "or leave regex out to look for the text as it is.",
         ) from error
+
+
+def _quietly_compiled(pattern: str, flags: int) -> re.Pattern[str]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # [a&&b] may mean something else one day
+        return re.compile(pattern, flags)

@@ -75,6 +75,8 @@ class Tree:
         """Those of ``paths`` that ``files`` would give, in the same order."""
         for path in sorted(paths, key=lambda path: path.split("/")):
             *above, name = path.split("/")
+            if not {"", ".", ".."}.isdisjoint((*above, name)):
+                continue
             with ExitStack() as open_:
                 at = self._down(above, open_)
                 if at is not None and _is_searched(name, at[1]):

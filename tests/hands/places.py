@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import anyio.lowlevel
 import jsonschema
 
 from app.engine.tools import Tool, ToolContext, ToolOutput
@@ -115,3 +116,24 @@ class Hands:
         tool = self.tools[name]
         jsonschema.validate(arguments, tool.parameters)
         return await tool.execute(arguments, ToolContext("call_1", lambda text, done, total: None))
+
+
+def running() -> set[str]:
+    """Processes that this one has started and not yet collected, where the system tells (Linux)."""
+    tasks = Path("/proc/self/task")
+    if not tasks.is_dir():
+        return set()
+    return {pid for task in tasks.iterdir() for pid in (task / "children").read_text().split()}
+
+
+async def gone(pid: int) -> None:
+    """Return when no process of that number runs any more; one that its parent has yet to collect does not run."""
+    state = Path(f"/proc/{pid}/stat")
+    while True:
+        try:
+            os.kill(pid, 0)
+            if state.exists() and state.read_text().rpartition(")")[2].split()[0] == "Z":
+                return
+        except (ProcessLookupError, FileNotFoundError):
+            return
+        await anyio.lowlevel.checkpoint()
