@@ -96,8 +96,8 @@ async def open_browser(url: str) -> bool:
 
 
 def has_screen(terminal: Terminal) -> bool:
-    given = terminal.environment
-    return bool(sys.platform == "darwin" or given.get("DISPLAY") or given.get("WAYLAND_DISPLAY"))
+    environment = terminal.environment
+    return bool(sys.platform == "darwin" or environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))
 
 
 def _token(options: Options, terminal: Terminal, host: str) -> str:
