@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 import httpx
@@ -30,12 +31,17 @@ class StreamLimits:
 _DRAIN = 0.1
 
 LOCAL = StreamLimits(first_token=600.0, between_tokens=180.0)
-"""A server on this machine loads its model at the first question and may run on a slow processor."""
+"""A server of one's own loads its model at the first question and may run on a slow processor."""
 
 
 def limits_for(base_url: str) -> StreamLimits:
+    """More patience for an address on this machine or in the private network around it."""
     host = urlsplit(base_url).hostname or ""
-    return LOCAL if host in ("localhost", "::1") or host.startswith("127.") else StreamLimits()
+    try:
+        own = ip_address(host).is_private
+    except ValueError:
+        own = host == "localhost" or host.endswith((".local", ".lan"))
+    return LOCAL if own else StreamLimits()
 
 
 class TimedBody:
