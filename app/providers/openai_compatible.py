@@ -27,7 +27,7 @@ from app.providers.classify import Symptom
 from app.providers.dialects import Dialect, dialect_of, root_of
 from app.providers.errors import AnswerFailed, PageInstead, StreamSilent, StreamUnreadable, WireError
 from app.providers.failures import read_body, read_exception, read_payload
-from app.providers.model_list import read_model_names
+from app.providers.model_list import read_model_names, read_windows
 from app.providers.request_options import Options
 from app.providers.sentences import Callee, provider_error
 from app.providers.sse import SseReader
@@ -80,6 +80,10 @@ class OpenAICompatible:
     async def list_models(self) -> tuple[str, ...]:
         """What the server says it has, sorted, at most 1,000 names. Raises ``ProviderError``."""
         return read_model_names(await self._get(self._dialect.models_path))
+
+    async def list_windows(self) -> dict[str, int]:
+        """How many tokens its models hold, where the server says so. Raises ``ProviderError``."""
+        return read_windows(await self._get(self._dialect.models_path))
 
     async def validate_auth(self) -> AuthCheck:
         """See ``Provider``."""
