@@ -12,7 +12,7 @@ from app.commands.terminal import Terminal
 from app.infra.paths import DataFolder
 from app.providers.sources import SourceConfig, from_environment
 from app.workbench import Cabinet, open_cabinet
-from app.workspace.model_sources import find_source, list_sources, order_models
+from app.workspace.model_sources import find_source, list_sources, load_source, order_models
 from app.workspace.source_keys import remove_source_with_keys
 
 _SHOWN = 3
@@ -47,14 +47,14 @@ async def run(options: Options, terminal: Terminal) -> int:
 
 
 async def _test(name: str, cabinet: Cabinet, terminal: Terminal) -> None:
-    """Raises ``CommandError`` where it would not answer."""
-    source = find_source(cabinet.store, name)
-    models = source.models if source else ()
-    check = await provider_add.ask(cabinet, name, models)
+    """Raises ``CommandError`` where it would not answer, ``NotFound``."""
+    found = [source for source in from_environment(cabinet.environment) if source.name == name]
+    source = find_source(cabinet.store, name) or (found[0] if found else load_source(cabinet.store, name))
+    check = await provider_add.ask(cabinet, source)
     if not check.ok:
         raise CommandError(check.message)
     terminal.say(check.message)
-    for model in models:
+    for model in source.models:
         if check.models and model not in check.models:
             terminal.tell(f'The server does not name "{model}" among its models.')
 

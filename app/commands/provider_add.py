@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from app.commands.errors import UsageError
 from app.commands.terminal import Terminal
 from app.engine.errors import ProviderError
-from app.engine.provider import AuthCheck
+from app.engine.provider import AuthCheck, Provider
 from app.providers.catalogue import DEFAULT_WINDOW, Catalogue
 from app.providers.sources import SourceConfig, SourceKind, from_environment
 from app.workbench import Cabinet
 from app.workspace.errors import InvalidSource
+from app.workspace.model_sources import change_source
 from app.workspace.source_checks import checked
 from app.workspace.source_keys import add_source_with_keys, refuse_known
+
+_ADOPTED = 50
+"""Models of a server that become those of its source where none was named."""
+
+_SHOWN = 5
 
 
 class Options(argparse.Namespace):
@@ -52,20 +59,74 @@ async def add(options: Options, cabinet: Cabinet, terminal: Terminal) -> None:
     terminal.say(f"Added {added.name}.")
     if keys:
         terminal.say(cabinet.secrets.where)
-    check = await ask(cabinet, added.name, added.models)
+    check = await ask(cabinet, added)
     terminal.say(check.message if check.ok else f"It is added, but its test failed: {check.message}")
-    for model in added.models:
-        terminal.say(_window(added, model))
+    windows = await ask_windows(cabinet, added) if check.ok else {}
+    learned = learn(added, check.models, windows)
+    if learned != added:
+        change_source(cabinet.store, learned, plain_http_confirmed=plain_http)
+    for line in _models(learned, windows, is_said=options.context is not None):
+        terminal.say(line)
 
 
-async def ask(cabinet: Cabinet, name: str, models: Sequence[str]) -> AuthCheck:
+async def ask(cabinet: Cabinet, source: SourceConfig) -> AuthCheck:
     """What the server of a source says when it is asked something cheap."""
     try:
-        # A source without a list takes any model; the test asks for none.
-        model = cabinet.sources.resolve(f"{name}/{models[0] if models else 'any'}")
+        provider = _provider(cabinet, source)
     except ProviderError as error:
         return AuthCheck(False, error.message)
-    return await model.provider.validate_auth()
+    return await provider.validate_auth()
+
+
+async def ask_windows(cabinet: Cabinet, source: SourceConfig) -> dict[str, int]:
+    """Tokens by model, as far as the server's list says so."""
+    from app.providers.openai_compatible import OpenAICompatible
+
+    provider = _provider(cabinet, source)
+    if not isinstance(provider, OpenAICompatible):
+        return {}
+    try:
+        return await provider.list_windows()
+    except ProviderError:
+        return {}
+
+
+def learn(source: SourceConfig, listed: Sequence[str], windows: Mapping[str, int]) -> SourceConfig:
+    """The source with what its server told of it: the models, where none was named, and a window they share.
+
+    A known host with a usual model keeps its list open: it has hundreds.
+    """
+    models = source.models
+    if not source.usual_models:
+        models = tuple(sorted(listed[:_ADOPTED], key=lambda name: "embed" in name.lower()))
+    found = {windows.get(model) for model in models}
+    shared = found.pop() if len(found) == 1 else None
+    return replace(source, models=models, context=source.context or shared)
+
+
+def _provider(cabinet: Cabinet, source: SourceConfig) -> Provider:
+    """Raises ``ProviderError``. A source without a list takes any name; nothing is asked of that model."""
+    model = source.models[0] if source.models else "any"
+    return cabinet.sources.resolve(f"{source.name}/{model}").provider
+
+
+def _models(source: SourceConfig, windows: Mapping[str, int], *, is_said: bool) -> Iterator[str]:
+    """How much each model can hold, and who says so; a long list is cut."""
+    for model in source.models[:_SHOWN]:
+        facts = Catalogue.installed().facts(source.host_name, model)
+        if is_said:
+            yield f"{model}: {source.context:,} tokens, as you said."
+        elif source.context is not None:
+            yield f"{model}: {source.context:,} tokens, as its server says."
+        elif facts.known:
+            yield f"{model}: {facts.context_window:,} tokens, as is known of its name."
+        else:
+            yield (
+                f"{model}: nothing is known about its window, so {DEFAULT_WINDOW:,} tokens are assumed; "
+                "--context sets it."
+            )
+    if len(source.models) > _SHOWN:
+        yield f"And {len(source.models) - _SHOWN} more: `plancia provider list --json` has them all."
 
 
 def _keys(options: Options, source: SourceConfig, terminal: Terminal) -> list[str]:
@@ -97,13 +158,3 @@ def _confirm_plain_http(source: SourceConfig, terminal: Terminal) -> bool:
             raise
         return True
     return False
-
-
-def _window(source: SourceConfig, model: str) -> str:
-    """How much the model can hold, and who says so."""
-    if source.context is not None:
-        return f"{model}: {source.context:,} tokens, as you said."
-    facts = Catalogue.installed().facts(source.host_name, model)
-    if facts.known:
-        return f"{model}: {facts.context_window:,} tokens, as its model is known for."
-    return f"{model}: nothing is known about its window, so {DEFAULT_WINDOW:,} tokens are assumed; --context sets it."

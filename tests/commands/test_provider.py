@@ -95,9 +95,15 @@ def test_a_source_that_refuses_fails_its_test_in_words(seat: Seat, llm: FakeLLM)
     assert len(ran.err.splitlines()) == 1
 
 
+def test_a_key_of_the_environment_can_be_tested_too(seat: Seat, llm: FakeLLM) -> None:
+    seat.environment |= {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": llm.base_url}
+    llm.knows(keys=[KEY])
+    assert seat("provider", "test", "openai").code == 0
+
+
 def test_a_test_of_a_source_nobody_added_says_so(seat: Seat) -> None:
     ran = seat("provider", "test", "nowhere")
-    assert ran.code == 1
+    assert ran.code == 2
     assert 'There is no model source "nowhere".' in ran.err
 
 

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from app.commands.provider_add import learn
 from app.infra.secrets import SecretStore
+from app.providers.sources import SourceConfig
 from tests.commands.seat import Seat
 from tests.fakes.llm_client import ROOT, FakeLLM
-from tests.fakes.llm_script import fail
+from tests.fakes.llm_script import Answer, fail
 
 KEY, OTHER = "sk-proj-0123456789abcdef", "sk-proj-fedcba9876543210"
 
@@ -168,13 +170,64 @@ def test_plain_http_over_the_internet_needs_a_yes(seat: Seat, monkeypatch: pytes
             ("--model", "own-model"),
             "own-model: nothing is known about its window, so 32,768 tokens are assumed; --context sets it.",
         ),
-        (("--model", "gpt-4o-mini"), "gpt-4o-mini: 128,000 tokens, as its model is known for."),
+        (("--model", "gpt-4o-mini"), "gpt-4o-mini: 128,000 tokens, as is known of its name."),
     ],
 )
 def test_the_window_is_said_with_who_says_it(
     seat: Seat, llm: FakeLLM, more: tuple[str, ...], said: str
 ) -> None:
     assert said in seat(*words(llm), *more).out.splitlines()
+
+
+def models_list(*rows: tuple[str, int | None]) -> Answer:
+    listed = [{"id": name} | ({"max_model_len": window} if window else {}) for name, window in rows]
+    return {"body": {"object": "list", "data": listed}}
+
+
+def test_the_window_that_the_server_names_is_kept(seat: Seat, llm: FakeLLM) -> None:
+    listed = models_list(("own-model", 8192), ("other", 512))
+    llm.script(listed, listed, path="/models")
+    ran = seat(*words(llm), "--model", "own-model")
+    assert "own-model: 8,192 tokens, as its server says." in ran.out.splitlines()
+    assert seat("provider", "list", "--json").json[0]["context"] == 8192
+
+
+def test_what_was_said_goes_before_what_the_server_says(seat: Seat, llm: FakeLLM) -> None:
+    listed = models_list(("own-model", 8192))
+    llm.script(listed, listed, path="/models")
+    seat(*words(llm), "--model", "own-model", "--context", "4096")
+    assert seat("provider", "list", "--json").json[0]["context"] == 4096
+
+
+def test_without_a_named_model_the_server_s_own_are_taken(seat: Seat, llm: FakeLLM) -> None:
+    llm.knows(models=["a-embed", "b-chat", "c-chat"])
+    ran = seat(*words(llm))
+    assert [line.partition(":")[0] for line in ran.out.splitlines()[2:]] == ["b-chat", "c-chat", "a-embed"]
+    assert seat("provider", "list", "--json").json[0]["models"] == ["b-chat", "c-chat", "a-embed"]
+    assert seat("run", "Hi").code == 0
+    assert llm.bodies()[0]["model"] == "b-chat"
+
+
+@pytest.mark.parametrize(
+    ("windows", "kept"),
+    [
+        ({"a": 8192, "b": 8192}, 8192),
+        ({"a": 8192, "b": 512}, None),
+        ({"a": 8192}, None),
+        ({}, None),
+        ({"a": 8192, "b": 8192, "c": 512}, 8192),
+    ],
+)
+def test_one_window_for_a_source_is_one_that_all_its_models_share(
+    windows: dict[str, int], kept: int | None
+) -> None:
+    source = SourceConfig("mine", "openai", "http://127.0.0.1:9/v1", ("a", "b"))
+    assert learn(source, ("a", "b", "c"), windows).context == kept
+
+
+def test_a_known_host_keeps_its_list_open() -> None:
+    source = SourceConfig("openai", "openai")
+    assert learn(source, ("gpt-x", "gpt-y"), {"gpt-x": 8192}) == source
 
 
 def _files(root: Path) -> list[Path]:
