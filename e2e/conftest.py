@@ -56,7 +56,8 @@ def new_context(new_context: NewContext, watch: Watch) -> NewContext:
 def served(llm_process: FakeLLM, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One Plancia for all stories that need none of their own. Its only model is the fake one."""
     server = Server(tmp_path_factory.mktemp("served"))
-    server.start(environment=with_model(llm_process))
+    server.settings = with_model(llm_process)
+    server.start()
     yield server
     server.stop()
 

@@ -137,7 +137,11 @@ def _read_request(browser: socket.socket) -> tuple[tuple[str, int], str, bytes] 
         body += browser.recv(_PIECE)
     name, _, port = place.decode().partition(":")
     line = b" ".join((method, b"/" + path, version))
-    return (name, int(port)), path.decode(), b"\r\n".join((line, *kept, b"connection: close", b"", b"")) + body
+    return (
+        (name, int(port)),
+        path.decode(),
+        b"\r\n".join((line, *kept, b"connection: close", b"", b"")) + body,
+    )
 
 
 def _break(stream: socket.socket) -> None:

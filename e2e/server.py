@@ -6,11 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from contextlib import closing
+from email.message import Message
+from http.client import HTTPConnection
 from pathlib import Path
-from urllib.parse import urlsplit
-
-import httpx
+from urllib.parse import urlencode, urlsplit
 
 ROOT = Path(__file__).parent.parent
 READY = "Plancia is ready: "
@@ -26,6 +26,7 @@ class Server:
         self.login = ""
         self.settings: dict[str, str] = {}
         """Environment variables of every start, beside the few that each one has."""
+        self._options: tuple[str, ...] = ()
         self._process: subprocess.Popen[bytes] | None = None
         self.workspace.mkdir(parents=True, exist_ok=True)
 
@@ -39,15 +40,15 @@ class Server:
         assert self._process is not None, "It is not running."
         return self._process.pid
 
-    def start(self, *options: str, environment: Mapping[str, str] | None = None) -> str:
-        """Serve; returns ``login``. Only ``environment`` reaches the server: no key of this machine does."""
-        self._options, self._given = options, dict(environment or {})
+    def start(self, *options: str) -> str:
+        """Serve; returns ``login``. Only ``settings`` reach the server: no key of this machine does."""
+        self._options = options
         command = [sys.executable, "-m", "app", "serve", "--port", "0", "--no-open", *options]
         with self.errors.open("ab") as errors:
             self._process = subprocess.Popen(
                 command,
                 cwd=ROOT,
-                env=self.environment | self._given,
+                env=self.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -63,14 +64,21 @@ class Server:
 
     def start_again(self) -> str:
         """Serve at the address of before, as after a restart: pages that are open find their server there."""
-        return self.start(*self._options, "--port", str(urlsplit(self.login).port), environment=self._given)
+        return self.start(*self._options, "--port", str(urlsplit(self.login).port))
 
-    def new_conversation(self) -> str:
-        """The address of an empty conversation, with the token in it, so that a fresh browser gets in."""
-        with httpx.Client(trust_env=False, headers={"origin": self.url}) as browser:
-            browser.get(self.login)
-            made = browser.post(f"{self.url}/conversations")
-        return f"{self.url}{made.headers['location']}?{urlsplit(self.login).query}"
+    def new_conversation(self, text: str = "") -> str:
+        """The address of a new conversation, with the token in it, so that a fresh browser gets in."""
+        key = urlsplit(self.login).query
+        cookie = self._ask("GET", f"/?{key}")["set-cookie"].partition(";")[0]
+        made = self._ask("POST", "/conversations", urlencode({"text": text}), cookie=cookie)
+        return f"{self.url}{made['location']}?{key}"
+
+    def _ask(self, method: str, path: str, body: str = "", cookie: str = "") -> Message:
+        """The headers of the answer."""
+        headers = {"Origin": self.url, "Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded"}
+        with closing(HTTPConnection(urlsplit(self.url).netloc, timeout=30)) as server:
+            server.request(method, path, body, headers)
+            return server.getresponse().headers
 
     def run(self, *arguments: str) -> str:
         """Another command on the same data folder: ``run("provider", "list")``. Returns its stdout."""

@@ -81,5 +81,7 @@ class Talk:
         try:
             self.page.wait_for_function(f"(wanted) => ({SHOWN})() === wanted", arg=wanted, timeout=5_000)
         except TimeoutError:
-            difference = difflib.unified_diff(wanted.split("\n"), self.shown().split("\n"), "wanted", "shown", n=1)
+            difference = difflib.unified_diff(
+                wanted.split("\n"), self.shown().split("\n"), "wanted", "shown", n=1
+            )
             raise AssertionError("\n".join(difference)) from None
