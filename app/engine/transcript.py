@@ -7,6 +7,7 @@ added to a line is ignored; a block of an unknown type makes its line unreadable
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Any, assert_never
 
 import msgspec
@@ -158,8 +159,14 @@ def _line(message: Message, seq: int) -> _Line:
 def _message(line: _Line) -> Message:
     blocks = tuple([_read(block) for block in line.blocks])
     written = line.origin
-    origin = None if written is None else Origin(written.provider, written.model, written.endpoint)
+    origin = None if written is None else _origin(written.provider, written.model, written.endpoint)
     return Message(line.role, blocks, line.id, line.time, origin)
+
+
+@lru_cache(maxsize=64)
+def _origin(provider: str, model: str, endpoint: str | None) -> Origin:
+    """One value for all the messages of a model."""
+    return Origin(provider, model, endpoint)
 
 
 def _written(block: Block) -> _Written:

@@ -10,7 +10,7 @@ import errno
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from app.engine.errors import SessionError
@@ -25,11 +25,15 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A line that could not be read. ``after`` is the id of the message before it."""
+    """A line that could not be read: where its first byte stands, its length in bytes, its number in the file.
 
-    line: int
+    ``after`` is the id of the message before it.
+    """
+
+    start: int
     size: int
     after: str | None
+    line: int = 0
 
     def __str__(self) -> str:
         return (
@@ -46,7 +50,6 @@ class Transcript:
     known: dict[str, Message] = field(default_factory=dict)
     """The messages by id."""
     marks: list[Mark] = field(default_factory=list)
-    lines: int = 0
     seq: int = 0
     """The highest ``seq`` in the file."""
     size: int = 0
@@ -59,11 +62,7 @@ class Transcript:
         try:
             self._add(*decode_all(block))
         except Unreadable:
-            for number, line in enumerate(block.split(b"\n"), self.lines + 1):
-                if not self._take_line(line):
-                    after = self.messages[-1].id if self.messages else None
-                    self.marks.append(Mark(number, len(line), after))
-        self.lines += block.count(b"\n")
+            self._take_each(block)
         self.size += len(block)
 
     def take_tail(self, tail: bytes) -> None:
@@ -72,6 +71,13 @@ class Transcript:
             self.size += len(tail)
         else:
             self.torn = len(tail)
+
+    def _take_each(self, block: bytes) -> None:
+        start = self.size
+        for line in block.split(b"\n"):
+            if not self._take_line(line):
+                self.marks.append(Mark(start, len(line), self.messages[-1].id if self.messages else None))
+            start += len(line) + 1
 
     def _take_line(self, line: bytes) -> bool:
         text = line.strip(_BLANK).removeprefix(_BOM)
@@ -105,11 +111,21 @@ async def read_transcript(path: Path) -> Transcript:
             else:
                 transcript.take_tail(block)
             await asyncio.sleep(0)
+        if transcript.marks:
+            transcript.marks = list(_numbered(transcript.marks, path.read_bytes()))
     except FileNotFoundError:
         pass
     except OSError as error:
         raise explain(path, "read", error) from error
     return transcript
+
+
+def _numbered(marks: list[Mark], data: bytes) -> Iterator[Mark]:
+    line, counted = 1, 0
+    for mark in marks:
+        line += data.count(b"\n", counted, mark.start)
+        counted = mark.start
+        yield replace(mark, line=line)
 
 
 def _blocks(path: Path) -> Iterator[bytes]:

@@ -261,6 +261,7 @@ async def test_an_unreadable_line_is_marked_where_it_stands(path: Path) -> None:
     session = await JsonlSession.open(path)
     assert [message.text for message in session.messages] == ["1", "2", "3"]
     assert [(mark.line, mark.size, mark.after) for mark in session.marks] == [(1, 3, None), (7, 2, "m2")]
+    assert path.read_bytes()[session.marks[1].start :].startswith(b"{}\n")
     assert "Line 7" in str(session.marks[1])
 
 
