@@ -75,9 +75,7 @@ class ChatEvents:
         for choice in choices if isinstance(choices, list) else ():
             if isinstance(choice, dict) and not choice.get("index"):
                 self._take_choice(choice, events)
-        usage = read_usage(payload)
-        if usage is not None:
-            events.append(usage)
+        self._take_usage(payload, events)
         return events
 
     def _take_choice(self, choice: Mapping[str, Any], events: list[StreamEvent]) -> None:
@@ -91,9 +89,16 @@ class ChatEvents:
                 self._take_refusal(delta["refusal"], events)
             if delta.get("tool_calls") or delta.get("function_call"):
                 self._take_calls(delta, events, whole="message" in choice)
+        if "usage" in choice:
+            self._take_usage(choice, events)
         finish = choice.get("finish_reason")
         if finish or "error" in choice:
             self._take_finish(choice, finish, events)
+
+    def _take_usage(self, holder: Mapping[str, Any], events: list[StreamEvent]) -> None:
+        usage = read_usage(holder)
+        if usage is not None:
+            events.append(usage)
 
     def _take_content(self, content: Any, events: list[StreamEvent]) -> None:
         if not isinstance(content, str):

@@ -9,10 +9,10 @@ from app.engine.provider import UsageReport
 
 
 def read_usage(payload: Mapping[str, Any]) -> UsageReport | None:
-    """The counts in a payload, wherever this server puts them; None where there are none, or only zeros."""
+    """The counts in a payload or in one of its choices; None where there are none, or only zeros."""
     usage = payload.get("usage")
-    if usage is None:
-        usage = _elsewhere(payload)
+    if usage is None and "x_groq" in payload:
+        usage = _inner(payload, "x_groq").get("usage")
     return read_counts(usage) if isinstance(usage, dict) else None
 
 
@@ -31,15 +31,6 @@ def read_counts(usage: Mapping[str, Any]) -> UsageReport | None:
     cost = usage.get("cost")
     price = float(cost) if isinstance(cost, int | float) and cost >= 0 else None
     return UsageReport(max(0, prompt - cached - written), output, cached, written, price)
-
-
-def _elsewhere(payload: Mapping[str, Any]) -> Any:
-    vendor = payload.get("x_groq")
-    if isinstance(vendor, dict):
-        return vendor.get("usage")
-    choices = payload.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    return first.get("usage") if isinstance(first, dict) else None
 
 
 def _inner(usage: Mapping[str, Any], key: str) -> Mapping[str, Any]:
