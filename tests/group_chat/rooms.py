@@ -33,6 +33,7 @@ class House:
     room: Room
     folder: DataFolder
     workspace: Path
+    members: Members
 
     def rows(self) -> list[MessageRow]:
         return messages.list_messages(self.store, self.room.id)
@@ -71,7 +72,7 @@ async def house(
             await bus.recover()
             if conversation is None:
                 conversation = conversations.create_conversation(store, workspace=str(workspace)).id
-            yield House(store, bus, bus.room(conversation), folder, workspace)
+            yield House(store, bus, bus.room(conversation), folder, workspace, members)
             await bus.stop_all()
     finally:
         database.close()

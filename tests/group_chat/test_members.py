@@ -1,0 +1,79 @@
+"""What a member is given for a turn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.engine.scripted import ScriptedModel, call, say
+from app.group_chat.errors import FolderMissing
+from app.workspace import conversations, sessions
+from tests.group_chat.rooms import house
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_commander_has_the_file_tools_and_hears_where_it_works(tmp_path: Path) -> None:
+    model = ScriptedModel(say("ok"))
+    async with house(tmp_path, model) as at:
+        await at.say("hello")
+        request = model.requests[0]
+        assert [tool.name for tool in request.tools] == [
+            "read_file",
+            "list_files",
+            "stat_file",
+            "search_files",
+            "grep_files",
+            "write_file",
+            "edit_file",
+        ]
+        assert str(at.workspace) in request.system
+
+
+async def test_the_conversations_model_is_the_one_that_is_asked(tmp_path: Path) -> None:
+    model = ScriptedModel(say("ok"))
+    async with house(tmp_path, model) as at:
+        conversations.choose_model(at.store, at.room.id, "scripted/special")
+        await at.say("hello")
+        assert model.requests[0].model == "scripted/special"
+
+
+async def test_the_data_folder_is_closed_to_tools_even_inside_the_workspace(tmp_path: Path) -> None:
+    secret = f"{tmp_path / 'data'}/plancia.sqlite3"
+    model = ScriptedModel([call("read_file", path=secret)], say("I may not."))
+    async with house(tmp_path, model) as at:
+        conversations.choose_workspace(at.store, at.room.id, str(tmp_path))
+        await at.say("read your database")
+        result = model.requests[1].messages[-1].results[0]
+        assert result.status == "error"
+
+
+async def test_a_file_read_in_one_turn_has_to_be_read_again_in_the_next(tmp_path: Path) -> None:
+    model = ScriptedModel(
+        [call("read_file", path="a.txt")],
+        say("read"),
+        [call("write_file", path="a.txt", content="new")],
+        say("refused"),
+    )
+    async with house(tmp_path, model) as at:
+        (at.workspace / "a.txt").write_text("old")
+        await at.say("read it")
+        await at.say("change it")
+        assert (at.workspace / "a.txt").read_text() == "old"
+
+
+async def test_a_missing_folder_is_said_in_words(tmp_path: Path) -> None:
+    async with house(tmp_path, ScriptedModel()) as at:
+        row = conversations.choose_workspace(at.store, at.room.id, str(tmp_path / "gone"))
+        with pytest.raises(FolderMissing, match="gone"):
+            at.members.agent("commander", row)
+
+
+async def test_a_turn_leaves_its_tokens_with_the_session(tmp_path: Path) -> None:
+    async with house(tmp_path, ScriptedModel(say("four words of text"))) as at:
+        await at.say("hello")
+        row = sessions.session_of(at.store, at.room.id, "commander")
+        assert row.size > 0
+        assert row.output_tokens > 0
+        assert row.model == "scripted/model"
