@@ -21,13 +21,16 @@ from app.engine.messages import Message, Origin, Text, ToolCall
 from app.engine.metering import CallMeter, Meter
 from app.engine.pairing import close_step
 from app.engine.provider import ModelRequest, ModelSource, ResolvedModel
-from app.engine.retry import wait_seconds
+from app.engine.retry import come_back, wait_seconds
 from app.engine.session import Session
 from app.engine.steering import NoSteering, Steering, UserInput
 from app.engine.tool_calls import StepCalls
 from app.engine.tools import define
 from app.infra.clock import Clock, iso
 from app.infra.ids import NewId
+
+RETRIES = 5
+"""How often a call that failed before any content is sent again."""
 
 EMPTY_RETRIES = 2
 """How often an answer without any content is asked for again."""
@@ -171,10 +174,10 @@ class _Run:
                 failure = empty_answer(self.label)
                 wait = 0.0 if empties <= EMPTY_RETRIES else None
             else:
-                wait = wait_seconds(failure, failures, self.harness.random)
+                wait = wait_seconds(failure, failures, self.harness.random) if failures < RETRIES else None
                 failures += 1
             if wait is None:
-                raise failure
+                raise final(failure)
             yield Retry(self.meter.next_attempt(), round(wait * 1000), failure.message)
             async with self.abort.guard():
                 await self.harness.clock.sleep(wait)
@@ -285,6 +288,12 @@ class _Run:
         except SessionError as error:
             return self.meter.done("aborted", self.last_text, error=Failure("storage", str(error)))
         return self.meter.done("aborted", self.last_text)
+
+
+def final(error: ProviderError) -> ProviderError:
+    """The error that ends the run, with the time to come back where the server named one."""
+    later = come_back(error)
+    return ProviderError(error.kind, f"{error.message} {later}", status=error.status) if later else error
 
 
 def empty_answer(label: str) -> ProviderError:

@@ -233,6 +233,25 @@ async def test_a_failure_before_any_content_is_tried_again_with_rising_numbers(
     ]
 
 
+async def test_retries_are_spent_at_some_point(session: MemorySession) -> None:
+    down = [ProviderError("server", "The server is down.")]
+    model = ScriptedModel(*[down] * 20)
+    done = done_of(await all_of(model, session=session, clock=FakeClock()))
+    assert done.error == events.Failure("server", "The server is down.")
+    assert len(model.requests) == 6
+
+
+async def test_a_server_that_asks_for_an_hour_ends_the_run_and_says_when_to_come_back(
+    session: MemorySession,
+) -> None:
+    model = ScriptedModel([ProviderError("rate_limit", "Too many requests.", retry_after=3600)], say("never"))
+    done = done_of(await all_of(model, session=session, clock=FakeClock()))
+    assert done.status == "failed"
+    assert done.error is not None
+    assert done.error.message.startswith("Too many requests. The server asks to wait")
+    assert len(model.requests) == 1
+
+
 async def test_a_final_error_fails_at_once_with_its_sentence(session: MemorySession) -> None:
     happened = await all_of(ScriptedModel([ProviderError("auth", "The key was refused.")]), session=session)
     done = done_of(happened)
