@@ -7,7 +7,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Literal
 
-from app.hands.patterns import Matcher, Query, glob_filter
+from app.hands.globs import Glob
+from app.hands.patterns import Matcher, Query
 from app.hands.permissions.paths import PathGate
 from app.hands.scan import Found, scan
 from app.hands.tree import File, Tree
@@ -60,16 +61,14 @@ def grep(
 
     With ``candidates``, paths below the root, only those are looked at. Raises ``Refused`` for the root.
     """
-    keep = glob_filter(search.glob) if search.glob else None
+    keep = Glob.of(search.glob) if search.glob else None
     left, slow = search.most, 0
     with gate.find(search.root, "search") as place, Tree(place) as tree:
         with closing(tree.files() if candidates is None else tree.named(candidates)) as files:
             for file in files:
                 check_stop()
                 hit = (
-                    None
-                    if keep and not keep.fullmatch(file.path)
-                    else _look(file, tree, search, matcher, left)
+                    None if keep and not keep.matches(file.path) else _look(file, tree, search, matcher, left)
                 )
                 if hit is None:
                     continue

@@ -1,4 +1,4 @@
-"""What a search looks for: names by glob, lines by text or regular expression. Pure.
+"""What a search looks for in lines: a text or a regular expression. Pure.
 
 A pattern is held against one line at a time, without its end; a regular expression is Python's. The standard
 library is all that this module and those it imports need: they run in a bare process too.
@@ -116,58 +116,6 @@ class _Regex:
 def _one_kind_of_line_end(block: bytes) -> str:
     text = block.decode(errors="surrogateescape")
     return text.replace("\r\n", "\n").removesuffix("\r") if b"\r" in block else text
-
-
-def glob_filter(glob: str) -> re.Pattern[str]:
-    """A pattern for whole paths, written from the folder of the search with ``/`` between names.
-
-    ``*`` and ``?`` stay within one name, ``**`` crosses folders, ``[a-z]`` and ``{a,b}`` choose. A glob without
-    ``/`` is for the name alone, in any folder. Raises ``Refused`` where brackets do not match.
-    """
-    glob = glob.removeprefix("./").lstrip("/")
-    if glob.endswith("/"):
-        glob += "**"
-    parts = glob.split("/") if "/" in glob else ["**", glob]
-    try:
-        return re.compile("".join(_glob_parts(parts)))
-    except re.error as error:
-        raise Refused(
-            "E_BAD_INPUT", f"The glob {glob} cannot be understood. Write it like *.py or src/**/*.ts."
-        ) from error
-
-
-def _glob_parts(parts: list[str]) -> Iterator[str]:
-    *folders, last = parts
-    for name in folders:
-        yield "(?:[^/]+/)*" if name == "**" else _glob_name(name) + "/"
-    yield ".+" if last == "**" else _glob_name(last)
-
-
-_GLOB_SIGN = re.compile(r"\*+|\?|\[!?\]?[^\]]*\]|[{},]|\\.|.", re.DOTALL)
-
-
-def _glob_name(name: str) -> str:
-    out = ""
-    depth = 0
-    for sign in _GLOB_SIGN.findall(name):
-        if sign.startswith("*"):
-            out += "[^/]*"
-        elif sign == "?":
-            out += "[^/]"
-        elif sign.startswith("[") and len(sign) > 2:
-            inner = sign[1:-1].replace("\\", "\\\\").replace("[", "\\[")
-            out += f"[^{inner[1:]}/]" if inner.startswith("!") else f"(?!/)[{inner}]"
-        elif sign == "{":
-            depth += 1
-            out += "(?:"
-        elif sign == "}" and depth:
-            depth -= 1
-            out += ")"
-        elif sign == "," and depth:
-            out += "|"
-        else:
-            out += re.escape(sign[1:] if len(sign) == 2 and sign[0] == "\\" else sign)
-    return out
 
 
 def _check(query: Query) -> None:

@@ -15,6 +15,7 @@ import app
 from app.engine.tools import Tool
 from app.hands.children import child, output_of
 from app.hands.errors import Refused
+from app.hands.globs import Glob
 from app.hands.grep import Hit, Search, grep
 from app.hands.grep_child import hit_from, order
 from app.hands.limits import (
@@ -25,7 +26,7 @@ from app.hands.limits import (
     FOUND_LINES_MOST,
     SEARCH_SECONDS,
 )
-from app.hands.patterns import Query, glob_filter, matcher_for
+from app.hands.patterns import Query, matcher_for
 from app.hands.permissions.names import shown
 from app.hands.permissions.paths import PathGate
 from app.hands.report import report_files, report_lines
@@ -95,13 +96,13 @@ def searching_tools(gate: PathGate, ripgrep: Path | None) -> tuple[Tool, ...]:
 
 def search_files(gate: PathGate, arguments: Arguments, check_stop: CheckStop) -> str:
     glob, most = arguments["glob"], arguments.get("max_results", FOUND_FILES)
-    keep = glob_filter(glob)
+    keep = Glob.of(glob)
     end = time.monotonic() + SEARCH_SECONDS
     found: list[str] = []
     with gate.find(arguments.get("root", "."), "search") as place, Tree(place) as tree:
         for file in tree.files():
             check_stop()
-            if keep.fullmatch(file.path):
+            if keep.matches(file.path):
                 found.append(tree.label(file.path))
             if len(found) > most or time.monotonic() > end:
                 break

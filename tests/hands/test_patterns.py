@@ -1,58 +1,17 @@
-"""Globs and line patterns: as a person reads them, and the same by every short cut."""
+"""Line patterns: the lines that match are the same by every short cut."""
 
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.hands.errors import Refused
-from app.hands.patterns import Query, glob_filter, matcher_for
+from app.hands.patterns import Query, matcher_for
 
 LINE = st.text(st.sampled_from("abAKkſsiİı é\u212a.\t\r\x0b\u2028"), max_size=6)
-
-
-@pytest.mark.parametrize(
-    ("glob", "path", "matches"),
-    [
-        ("*.py", "a.py", True),
-        ("*.py", "x/y/a.py", True),
-        ("*.py", "a.pyc", False),
-        ("src/*.py", "src/a.py", True),
-        ("src/*.py", "src/x/a.py", False),
-        ("src/*.py", "x/src/a.py", False),
-        ("**/src/*.py", "x/src/a.py", True),
-        ("src/**/a.py", "src/a.py", True),
-        ("src/**/a.py", "src/x/y/a.py", True),
-        ("src/**", "src/x/y", True),
-        ("src/**", "srcs/x", False),
-        ("/src/a", "src/a", True),
-        ("a?c", "a/c", False),
-        ("[!a]", "/", False),
-        ("[a-c]x", "bx", True),
-        ("[]]", "]", True),
-        ("{a,b{c,d}}.x", "bd.x", True),
-        ("a,b", "a,b", True),
-        ("a}", "a}", True),
-        ("a[", "a[", True),
-        (r"\*", "*", True),
-        (r"\*", "a", False),
-        ("a.c", "abc", False),
-        ("new\nline", "new\nline", True),
-        ("***", "x", True),
-    ],
-)
-def test_a_glob_is_for_whole_paths(glob: str, path: str, matches: bool) -> None:
-    assert bool(glob_filter(glob).fullmatch(path)) is matches
-
-
-@given(glob=st.text(st.sampled_from("ab/*?[]{},!-\\"), max_size=8))
-def test_a_glob_is_understood_or_refused(glob: str) -> None:
-    with suppress(Refused):
-        glob_filter(glob)
 
 
 @given(
