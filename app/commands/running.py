@@ -61,6 +61,8 @@ def find_note(folder: DataFolder) -> Running | None:
 
 def find_owner(folder: DataFolder) -> FolderInUse | None:
     """Whoever has the folder now; None where it is free. Raises ``DataFolderError``."""
+    if not folder.lock.exists():
+        return None
     try:
         with FolderLock(folder):
             return None

@@ -29,7 +29,7 @@ from app.commands.sockets import HOST, PortTaken, chosen_port, is_loopback, list
 from app.commands.terminal import Terminal
 from app.infra.locks import FolderLock
 from app.infra.paths import DataFolder
-from app.workbench import Workbench, open_workbench
+from app.workbench import Workbench, open_workbench, usable_folder
 
 
 class Page(Protocol):
@@ -66,6 +66,8 @@ async def run(options: Options, terminal: Terminal, make_page: MakePage) -> int:
     folder = DataFolder.at(options.data_dir, terminal.environment)
     host = options.host or terminal.environment.get("PLANCIA_HOST") or HOST
     token = _token(options, terminal, host)
+    if options.workspace is not None and options.workspace.exists():
+        usable_folder(options.workspace)
     with _listening(host, chosen_port(options.port, terminal.environment), folder) as listener:
         async with (
             open_workbench(folder, environment=terminal.environment) as bench,

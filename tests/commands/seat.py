@@ -66,10 +66,11 @@ class Seat:
     def with_model(self, llm: FakeLLM, *more: str) -> Seat:
         """Configure the fake server as the only model source."""
         words = ("--kind", "openai", "--base-url", llm.base_url, "--model", "fake-model")
-        assert self("provider", "add", "fake", *words, *more).code == 0
+        ran = self("provider", "add", "fake", *words, *more)
+        assert ran.code == 0, ran.err
         return self
 
-    def start(self, *words: str, **environment: str) -> subprocess.Popen[bytes]:
+    def start(self, *words: str | bytes, **environment: str) -> subprocess.Popen[bytes]:
         """The same in a process of its own."""
         return subprocess.Popen(
             [sys.executable, "-m", "app", *words],

@@ -104,6 +104,13 @@ def test_the_prompt_can_be_piped_in(seat: Seat, llm: FakeLLM) -> None:
     assert asked == ["one\ntwo\n", "three"]
 
 
+def test_bytes_that_are_no_text_do_not_break_the_run(seat: Seat, llm: FakeLLM) -> None:
+    seat.with_model(llm)
+    ran = seat.wait(seat.start("run", b"caf\xe9 au lait"))
+    assert (ran.code, ran.err) == (0, "")
+    assert llm.bodies()[0]["messages"][-1]["content"] == "caf\ufffd au lait"
+
+
 @pytest.mark.parametrize(("words", "typed"), [(("run",), ""), (("run", "  "), ""), (("run", "-"), "\n")])
 def test_an_empty_prompt_is_refused(seat: Seat, words: tuple[str, ...], typed: str) -> None:
     ran = seat(*words, typed=typed)

@@ -45,6 +45,7 @@ def test_a_process_that_is_gone_is_not_alive() -> None:
 
 def test_the_owner_is_known_by_the_lock(folder: DataFolder) -> None:
     assert find_owner(folder) is None
+    assert not folder.lock.exists(), "Asking leaves nothing behind."
     with FolderLock(folder):
         owner = find_owner(folder)
         assert owner is not None

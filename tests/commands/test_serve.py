@@ -126,6 +126,14 @@ def test_with_a_token_other_machines_may_come(serve: Serve) -> None:
     assert get(url.replace("/?token=", "/healthz?")).status_code == 200
 
 
+def test_a_workspace_that_is_a_file_is_refused_at_once(seat: Seat) -> None:
+    file = seat.home / "notes.txt"
+    file.touch()
+    ran = seat("serve", "--workspace", str(file), "--port", "0", "--no-open")
+    assert (ran.code, ran.out) == (2, "")
+    assert "that is a file" in ran.err
+
+
 @pytest.mark.parametrize("token", ["two words", "käse", "line\nbreak"])
 def test_a_token_that_no_address_can_hold_is_refused(seat: Seat, token: str) -> None:
     assert seat("serve", "--token", token, "--port", "0", "--no-open").code == 2
