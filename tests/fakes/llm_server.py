@@ -193,14 +193,14 @@ class FakeModelServer:
                     await reply.chunk(data)
 
     async def _stand(self, name: str) -> None:
-        epoch = self._epoch
-        self._standing[name] += 1
+        epoch, standing, free = self._epoch, self._standing, self._free
+        standing[name] += 1
         self._changed()
         try:
-            await self._until(lambda: self._free[name] > 0 or self._epoch is not epoch)
+            await self._until(lambda: free[name] > 0 or self._epoch is not epoch)
         finally:
-            self._standing[name] -= 1
-        self._free[name] -= 1
+            standing[name] -= 1
+        free[name] -= 1
 
     async def _until(self, fact: Callable[[], bool]) -> None:
         while not fact():

@@ -86,6 +86,22 @@ def test_a_release_before_the_hold_counts_as_well(client: httpx.Client, llm_proc
     assert answer(ask(client)) == "a"
 
 
+def test_a_stream_that_a_reset_let_go_uses_up_no_later_release(
+    client: httpx.Client, llm_process: FakeLLM
+) -> None:
+    body = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "x"}]}
+    llm_process.script(hold(say("a", "b"), 1))
+    with client.stream("POST", "chat/completions", json=body) as response:
+        llm_process.wait_held()
+        llm_process.reset()
+        assert '"b"' in response.read().decode()
+    llm_process.script(hold(say("c"), 1))
+    with client.stream("POST", "chat/completions", json=body) as response:
+        llm_process.wait_held()
+        llm_process.release()
+        assert '"c"' in response.read().decode()
+
+
 def test_a_client_that_leaves_is_seen(client: httpx.Client, llm_process: FakeLLM) -> None:
     llm_process.script(hold(say("a", "b"), 1))
     with client.stream(
