@@ -14,6 +14,7 @@ from typing import Any
 from app.engine import chat_parts as parts
 from app.engine.chat_parts import Entry
 from app.engine.errors import ProviderError
+from app.engine.ladder import NOTHING, Left
 from app.engine.messages import Message, Origin
 from app.engine.pairing import open_calls, repair
 from app.engine.provider import ModelRequest, ToolDefinition
@@ -45,15 +46,19 @@ class ChatCompiler:
         self._history: Sequence[Message] = ()
         self._tools: tuple[ToolDefinition, ...] = ()
         self._tool_entries: list[Entry] = []
+        self._left = NOTHING
         self._provisional = False
         self._forget()
 
-    def compile(self, request: ModelRequest) -> Entry:
-        """See ``compile_openai_chat``."""
+    def compile(self, request: ModelRequest, left: Left = NOTHING) -> Entry:
+        """See ``compile_openai_chat``; ``left`` is what this server is to be spared."""
         check_request(request)
+        if left != self._left:
+            self._left = left
+            self._forget()
         self._take(request)
         body: Entry = {"model": request.model, "messages": self._framed(request.system)}
-        if request.tools:
+        if request.tools and "all_but_text" not in left:
             body["tools"] = self._tool_entries
         if request.max_output_tokens is not None:
             body["max_tokens"] = request.max_output_tokens
@@ -99,7 +104,7 @@ class ChatCompiler:
             text = parts.plain_text(message.blocks)
             self._add({"role": "assistant", "content": text, **self._thinking(message)})
         else:
-            self._add({"role": "user", "content": parts.user_content(message)})
+            self._add({"role": "user", "content": self._said(message)})
 
     def _write_step(self, message: Message, is_last_step: bool) -> None:
         text = parts.plain_text(message.blocks)
@@ -118,10 +123,17 @@ class ChatCompiler:
         thinking = self._thinking(message)
         self._add({"role": "assistant", "content": text or None, "tool_calls": calls, **thinking})
 
+    def _said(self, message: Message) -> str | list[Entry]:
+        if self._left & {"pictures", "all_but_text"}:
+            return parts.plain_text(message.blocks)
+        return parts.user_content(message)
+
     def _must_tell(self, message: Message, is_last_step: bool) -> bool:
         """Calls of absent tools are told; only in the open step a model sees its mistaken call as it made it."""
+        if "all_but_text" in self._left:
+            return True
         offered = {tool.name for tool in self._tools}
-        absent = any(call.name not in offered for call in message.calls)
+        absent = "old_calls" in self._left or any(call.name not in offered for call in message.calls)
         if absent and offered and is_last_step:
             self._provisional = True
             return False
@@ -148,7 +160,10 @@ class ChatCompiler:
             self._entries.append(entry)
 
     def _thinking(self, message: Message) -> Entry:
-        return parts.reasoning_fields(message, self._reasoning) if self._is_own(message) else {}
+        spared = self._left & {"thinking", "all_but_text"}
+        return (
+            parts.reasoning_fields(message, self._reasoning) if self._is_own(message) and not spared else {}
+        )
 
     def _is_own(self, message: Message) -> bool:
         theirs, mine = message.origin, self._origin

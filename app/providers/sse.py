@@ -25,6 +25,8 @@ class SseReader:
         self._data_size = 0
         self._after_cr = False
         self._at_start = True
+        self.found = False
+        """At least one event was finished."""
         self.skipped = False
         """Something came that is neither data, nor a comment, nor a field of an event."""
 
@@ -73,6 +75,7 @@ class SseReader:
                 done.append(data[0] if len(data) == 1 else b"\n".join(data))
                 data.clear()
                 self._data_size = 0
+        self.found = self.found or bool(done)
         return done
 
     def _keep(self, piece: bytes) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from app.engine.compiler import BEGINNING, GO_ON, ChatCompiler, compile_openai_chat
 from app.engine.errors import ProviderError
+from app.engine.ladder import ORDER, Left, Part
 from app.engine.messages import (
     Block,
     Image,
@@ -388,3 +389,59 @@ def test_the_beginning_of_a_grown_history_is_byte_for_byte_the_same_so_that_cach
     after = compiler.compile(request(steps))["messages"]
     assert after[: len(before)] == before
     assert all(old is new for old, new in zip(before[1:], after[1:], strict=False))
+
+
+TOLD = history(
+    ("user", "Look", Image(media_type="image/png", data=PIXEL)),
+    ("assistant", THINKING, ToolCall("a", "read_file")),
+    ("tool", ToolResult("a", "A")),
+    ("assistant", THINKING, ToolCall("b", "read_file")),
+    ("tool", ToolResult("b", "B")),
+    origin=HERE,
+)
+
+
+def reduced(*parts: Part) -> dict[str, Any]:
+    """The body that leaves these parts out, which a strict server has looked at."""
+    body = ChatCompiler(HERE, ("reasoning_content",)).compile(request(TOLD), frozenset(parts))
+    assert strict.refusal(json.dumps(body).encode()) is None
+    return body
+
+
+def test_a_server_can_be_spared_thinking() -> None:
+    assert "reasoning_content" in json.dumps(reduced())
+    assert "reasoning_content" not in json.dumps(reduced("thinking"))
+
+
+def test_a_server_can_be_spared_the_calls_of_older_steps() -> None:
+    assert ids_of(reduced()["messages"]) == ["a", "b"]
+    assert ids_of(reduced("old_calls")["messages"]) == ["b"]
+
+
+def test_a_server_can_be_spared_pictures() -> None:
+    assert "image_url" in json.dumps(reduced())
+    assert "image_url" not in json.dumps(reduced("pictures"))
+
+
+def test_nothing_but_text_is_left_at_the_end_of_the_way_down() -> None:
+    body = reduced("all_but_text")
+    assert "tools" not in body
+    assert all(
+        isinstance(entry["content"], str) and entry.keys() == {"role", "content"}
+        for entry in body["messages"]
+    )
+
+
+lefts = st.frozensets(st.sampled_from(ORDER))
+
+
+@given(histories, offered, lefts, lefts)
+def test_whatever_is_left_out_a_strict_server_takes_the_rest(
+    messages: tuple[Message, ...], offer: tuple[ToolDefinition, ...], before: Left, after: Left
+) -> None:
+    compiler = ChatCompiler(HERE, ("reasoning_content",))
+    whole = ModelRequest("m", "s", messages, offer)
+    compiler.compile(whole, before)
+    body = compiler.compile(whole, after)
+    assert strict.refusal(json.dumps(body).encode()) is None
+    assert body == ChatCompiler(HERE, ("reasoning_content",)).compile(whole, after)

@@ -8,9 +8,10 @@ from contextlib import aclosing
 from typing import Any
 
 import anyio
+import httpx
 import pytest
 
-from app.engine.messages import Message, Origin, Reasoning, Text
+from app.engine.messages import Message, Origin, Reasoning, Text, ToolCall, ToolResult
 from app.engine.provider import ReasoningChunk, Stop, StopReason, TextChunk, UsageReport
 from app.providers.dialects import Dialect, dialect_of, root_of
 from app.providers.openai_compatible import OpenAICompatible
@@ -513,3 +514,55 @@ async def test_where_the_list_is_open_to_all_the_key_itself_is_asked_about(llm: 
     llm.script(fail(401, "User not found."), path="/key")
     check = await wire(dialect=Dialect(auth_path="key")).validate_auth()
     assert not check.ok
+
+
+def a_step_of_our_own(server: FakeLLM) -> tuple[Message, ...]:
+    origin = Origin("local", "fake-model", server.base_url)
+    thought = Reasoning("Hm", data={"field": "reasoning_content"})
+    asked = Message("assistant", (thought, ToolCall("a", "read_file")), "m2", NOON, origin)
+    return said("Read"), asked, Message("tool", (ToolResult("a", "A"),), "m3", NOON)
+
+
+async def test_a_history_that_a_server_refuses_is_sent_with_less_and_the_chat_goes_on(
+    llm: FakeLLM, wire: Wire
+) -> None:
+    here, history = wire(), a_step_of_our_own(llm)
+    llm.script(fail(400, "messages.1: `thinking` blocks cannot be modified", type="invalid_request_error"))
+    assert (await collect(here, ask(*history, session_id="s"))).end == "complete"
+    assert (await collect(here, ask(*history, said("And?", 4), session_id="s"))).end == "complete"
+    assert ["reasoning_content" in json.dumps(body) for body in llm.bodies()] == [True, False, False]
+
+
+async def test_a_history_is_reduced_to_its_text_before_it_is_given_up(llm: FakeLLM, wire: Wire) -> None:
+    refusal = fail(400, "Invalid value for 'content' in messages[1]", type="invalid_request_error")
+    llm.always(refusal)
+    found = await collect(wire(), ask(*a_step_of_our_own(llm)))
+    assert found.error is not None
+    assert found.error.kind == "invalid"
+    assert "tools" not in llm.bodies()[-1]
+    assert [one["role"] for one in llm.bodies()[-1]["messages"]] == ["system", "user", "assistant", "user"]
+    assert len({json.dumps(body) for body in llm.bodies()}) == len(llm.bodies())
+
+
+async def test_a_server_without_a_list_of_models_is_asked_in_another_way(llm: FakeLLM, wire: Wire) -> None:
+    llm.script(fail(404, "Not Found"), path="/models")
+    check = await wire().validate_auth()
+    assert (check.ok, check.models) == (True, ())
+    assert check.message == "local answers, but lists no models: enter the name of one yourself."
+    llm.reset()
+
+
+async def test_a_server_without_a_list_of_models_still_refuses_a_wrong_key() -> None:
+    def answer(asked: httpx.Request) -> httpx.Response:
+        return httpx.Response(404 if asked.url.path.endswith("/models") else 401)
+
+    async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as client:
+        check = await OpenAICompatible("local", "http://server.test/v1", "wrong-key", client).validate_auth()
+    assert not check.ok
+    assert check.message == "local did not accept the key. Enter it again under Settings, Model sources."
+
+
+async def test_an_address_without_a_model_server_is_told_in_words(llm: FakeLLM, wire: Wire) -> None:
+    check = await wire(f"{llm.url}/v2").validate_auth()
+    assert not check.ok
+    assert "there is no model server at this address (HTTP 404). It usually ends in /v1" in check.message

@@ -1,0 +1,91 @@
+"""Writes the bodies of chat-completions requests, and writes them anew where the server refused one for its form."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+
+import msgspec
+
+from app.engine.compiler import ChatCompiler
+from app.engine.ladder import NOTHING, Left, step_down
+from app.engine.messages import Origin
+from app.engine.provider import ModelRequest
+from app.infra.logs import note
+from app.providers.classify import Symptom, classify
+from app.providers.dialects import Dialect
+from app.providers.request_options import Options
+
+_KEPT_HISTORIES = 16
+_FORM_REFUSED = frozenset({400, 422})
+
+
+@dataclass(slots=True)
+class _History:
+    """One conversation as this server has seen it: what is written already, and what it has to be spared."""
+
+    compiler: ChatCompiler
+    left: Left = NOTHING
+
+
+class ChatBodies:
+    """Remembers, for each session and model, what was written and what the server refused."""
+
+    def __init__(self, provider: str, endpoint: str, dialect: Dialect) -> None:
+        """``provider`` and ``endpoint`` are those that answers of this server carry as their origin."""
+        self._provider = provider
+        self._endpoint = endpoint
+        self._dialect = dialect
+        self._options = Options(dialect)
+        self._histories: OrderedDict[tuple[str, str], _History] = OrderedDict()
+
+    def draft(self, request: ModelRequest) -> Draft:
+        """Raises ``ProviderError`` of kind local for what cannot be written."""
+        return Draft(request, self._history(request), self._options)
+
+    def _history(self, request: ModelRequest) -> _History:
+        key = (request.session_id or "", request.model)
+        history = self._histories.pop(key, None)
+        if history is None:
+            origin = Origin(self._provider, request.model, self._endpoint)
+            history = _History(ChatCompiler(origin, self._dialect.reasoning))
+        if request.session_id:
+            self._histories[key] = history
+            if len(self._histories) > _KEPT_HISTORIES:
+                self._histories.popitem(last=False)
+        return history
+
+
+class Draft:
+    """The body of one call, as it stands."""
+
+    def __init__(self, request: ModelRequest, history: _History, options: Options) -> None:
+        self._request = request
+        self._history = history
+        self._options = options
+        self.body = self._write()
+
+    def revise(self, symptom: Symptom) -> bool:
+        """Write another body after this one was refused; False where another one is no help.
+
+        First an option that the server does not know goes, then parts of the history, as ``ladder`` says. What
+        has gone stays away from the session's later requests. Each revision leaves out more, so they come to an end.
+        """
+        if self._options.give_way(self._request.model, symptom):
+            self.body = self._write()
+            return True
+        if symptom.status not in _FORM_REFUSED or classify(symptom) != "invalid":
+            return False
+        while (left := step_down(self._history.left, symptom.message)) is not None:
+            (part,) = left - self._history.left
+            self._history.left = left
+            refused, self.body = self.body, self._write()
+            if self.body != refused:
+                note("request.reduced", model=self._request.model, reason=part)
+                return True
+        return False
+
+    def _write(self) -> bytes:
+        body = self._history.compiler.compile(self._request, self._history.left)
+        body["stream"] = True
+        return msgspec.json.encode(self._options.apply(body, self._request))

@@ -1,0 +1,75 @@
+"""One HTTP server with one key: requests with their headers and limits, and the reading of refusals."""
+
+from __future__ import annotations
+
+import asyncio
+
+import httpx
+
+from app import __version__
+from app.providers.classify import Symptom
+from app.providers.errors import PageInstead, StreamSilent
+from app.providers.failures import read_body
+
+_LONGEST_REFUSAL = 64 * 1024
+_REFUSAL_SECONDS = 10.0
+
+
+class ModelServer:
+    """Sends; what comes back is open and closed by the caller."""
+
+    def __init__(self, client: httpx.AsyncClient, root: str, key: str | None, connect: float) -> None:
+        """``connect``: seconds to reach it. ``client`` is shared and closed by its owner."""
+        self._client = client
+        self._root = root
+        self._key = key
+        self._connect = connect
+
+    async def send(self, method: str, path: str, body: bytes | None, patience: float) -> httpx.Response:
+        """The response when its head is there, whatever its status; redirects are not followed.
+
+        Raises ``StreamSilent`` after ``patience`` seconds, ``PageInstead`` for a web page with status 200, and
+        what httpx raises.
+        """
+        # Reads are timed by what they bring; httpx would take any byte for a sign of life.
+        timeout = httpx.Timeout(None, connect=self._connect, pool=self._connect)
+        request = self._client.build_request(
+            method, f"{self._root}/{path}", content=body, headers=self._headers(body), timeout=timeout
+        )
+        try:
+            async with asyncio.timeout(patience):
+                response = await self._client.send(request, stream=True, follow_redirects=False)
+        except TimeoutError:
+            raise StreamSilent("first token", patience) from None
+        if response.status_code == httpx.codes.OK and "html" in response.headers.get("content-type", ""):
+            await response.aclose()
+            raise PageInstead("text/html")
+        return response
+
+    def _headers(self, body: bytes | None) -> dict[str, str]:
+        headers = {
+            "accept": "text/event-stream, application/json",
+            "accept-encoding": "identity",
+            "user-agent": f"plancia/{__version__}",
+        }
+        if body is not None:
+            headers["content-type"] = "application/json"
+        if self._key:
+            headers["authorization"] = f"Bearer {self._key}"
+        return headers
+
+
+async def read_refusal(response: httpx.Response) -> Symptom:
+    """What a response that is no answer says, as far as it says it soon; closes the response."""
+    kept = b""
+    try:
+        async with asyncio.timeout(_REFUSAL_SECONDS):
+            async for piece in response.aiter_bytes():
+                kept += piece
+                if len(kept) > _LONGEST_REFUSAL:
+                    break
+    except (TimeoutError, httpx.HTTPError):
+        pass
+    finally:
+        await response.aclose()
+    return read_body(response.status_code, kept)
