@@ -16,14 +16,16 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from app.engine.errors import ProviderError
+from app.engine.messages import Message, ToolCall, ToolResult
 from app.infra.redaction import Redactor
 from app.providers.classify import Symptom
 from app.providers.failures import read_body, read_exception, read_payload
 from app.providers.openai_compatible import OpenAICompatible
 from app.providers.sentences import Callee, provider_error
+from tests.case_tables import load_tsv
 from tests.fakes.llm_client import FakeLLM
-from tests.fakes.llm_script import Answer, fail, page
-from tests.providers.answers import collect
+from tests.fakes.llm_script import Answer, fail, page, say
+from tests.providers.answers import NOON, ask, collect, said
 from tests.providers.test_classify import ROWS, symptom
 
 KEY = "sk-test-0123456789abcdef"
@@ -157,6 +159,21 @@ async def test_a_plain_server_spoken_to_in_tls(llm: FakeLLM, wire: Callable[...,
     error = await failure(wire(llm.url.replace("http:", "https:")))
     assert error.kind == "unreachable"
     assert "should begin with http:// or https://" in error.message
+
+
+WORDS_ONLY = [row for row in load_tsv("error_classes.tsv") if row["where"] in ("tool", "text")]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("row", WORDS_ONLY, ids=[row["id"] for row in WORDS_ONLY])
+async def test_the_words_of_a_failure_in_an_answer_or_a_tool_result_are_only_words(
+    row: dict[str, str], llm: FakeLLM, wire: Callable[..., OpenAICompatible]
+) -> None:
+    call = Message("assistant", (ToolCall("a", "read_file"),), "m2", NOON)
+    result = Message("tool", (ToolResult("a", row["message"], "error"),), "m3", NOON)
+    llm.script(say(row["message"]))
+    found = await collect(wire(), ask(said("Go"), call, result))
+    assert (found.text, found.end) == (row["message"], "complete")
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row["id"] for row in ROWS])
