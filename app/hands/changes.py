@@ -81,10 +81,9 @@ def write_file(gate: PathGate, ledger: ReadLedger, arguments: Arguments, check_s
         if before is not None and data != before:
             _refuse_unread(ledger, place)
             if ledger.find(place.path) != content_hash(before):
+                state = _state(place, before, decode(before), "")
                 raise Refused(
-                    "E_STALE",
-                    f"{place.label} has changed since it was read: it has {len(before):,} bytes now, hash "
-                    f"{content_hash(before)[:SHOWN_HASH]}. Read it again, then write what should stand there.",
+                    "E_STALE", f"{state}\nRead all of it again, then write what should stand there."
                 )
         check_stop()
         if data != before:
@@ -157,14 +156,20 @@ def _refuse_stale(
     if ledger.find(place.path) == now and len(wanted) * 2 >= SHOWN_HASH and now.startswith(wanted):
         return
     ledger.note(place.path, now)
+    state = _state(place, data, decoded, old)
+    raise Refused("E_STALE", f"{state}\nSend the edit again if it still fits this text.")
+
+
+def _state(place: Place, data: bytes, decoded: Decoded | None, near: str) -> str:
+    """What a file is by now, and its text from about where ``near`` stands."""
+    now = f"{number_of(len(data), 'byte')} now, hash {content_hash(data)[:SHOWN_HASH]}"
+    about = f"{place.label} is not what was read: it has {now}."
+    if decoded is None:
+        return about
     lines = decoded.text.replace("\r\n", "\n").split("\n")
-    first = max((find_like(lines, old) or 1) - 3, 1)
+    first = max((find_like(lines, near) or 1) - 3, 1)
     excerpt = cut_to_bytes(printable("\n".join(lines[first - 1 :])), _EXCERPT_BYTES)
-    raise Refused(
-        "E_STALE",
-        f"{place.label} is not what was expected: it has {len(data):,} bytes now, hash {now[:SHOWN_HASH]}. "
-        f"From line {first:,} on it reads:\n{excerpt}\nSend the edit again if it still fits this text.",
-    )
+    return f"{about} From line {first:,} on it reads:\n{excerpt}"
 
 
 def _as_before(content: str, before: bytes | None) -> tuple[bytes, str]:

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from app.engine.tools import ToolOutput
@@ -128,7 +129,9 @@ async def test_a_file_changed_by_somebody_else_is_not_overwritten(machine: Machi
     await hands.call("read_file", path="a.txt")
     write(machine.workspace / "a.txt", "by the user\n")
     for _ in range(2):
-        assert (await hands.call("write_file", path="a.txt", content="new")).error == "E_STALE"
+        output = await hands.call("write_file", path="a.txt", content="new")
+        assert output.error == "E_STALE"
+        assert "by the user" in output.text
     assert (machine.workspace / "a.txt").read_text() == "by the user\n"
 
 
@@ -144,6 +147,25 @@ async def test_of_two_runs_that_read_the_same_the_later_writer_is_told(machine: 
     again = await other.call("edit_file", path="a.txt", old_string="one", new_string="one, other")
     assert again.error is None
     assert (machine.workspace / "a.txt").read_text() == "one, other\n"
+
+
+async def test_of_many_that_write_at_once_one_wins_and_the_others_are_told(machine: Machine) -> None:
+    workers = [Hands.on(machine.gate()) for _ in range(8)]
+    outcomes: list[str | None] = []
+
+    async def work(hands: Hands, number: int) -> None:
+        output = await hands.call(
+            "edit_file", path="a.txt", old_string="alpha", new_string=f"worker {number}"
+        )
+        outcomes.append(output.error)
+
+    for hands in workers:
+        await hands.call("read_file", path="a.txt")
+    async with anyio.create_task_group() as group:
+        for number, hands in enumerate(workers):
+            group.start_soon(work, hands, number)
+    assert sorted(outcomes, key=str) == ["E_STALE"] * 7 + [None]
+    assert [path.name for path in machine.workspace.iterdir() if path.name.startswith(".")] == []
 
 
 async def test_an_edit_after_a_stale_one_must_fit_what_was_shown(machine: Machine, hands: Hands) -> None:
