@@ -60,6 +60,7 @@ class AssistantView(Entry):
     """The open end of a text that streams; None for every other."""
     thought: str
     thought_seconds: float | None
+    """None while it streams: it may think again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +160,7 @@ def _assistant(
     if streams and live is None:
         live = LiveMarkdown()
         live.feed(row.text)
-    milliseconds = row.data.get("thought_ms")
+    milliseconds = None if streams else row.data.get("thought_ms")
     return AssistantView(
         kind="assistant",
         label=member_label(row.member),
