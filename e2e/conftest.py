@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
@@ -71,9 +72,17 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 
 @pytest.fixture
-def talk(served: Server, llm: FakeLLM, page: Page) -> Talk:
+def conversation(served: Server, llm: FakeLLM) -> Iterator[str]:
+    """The address of an empty conversation with the fake model. No run of it outlives the story."""
+    address = served.new_conversation()
+    yield address
+    served.post(f"{urlsplit(address).path}/stop")
+
+
+@pytest.fixture
+def talk(conversation: str, page: Page) -> Talk:
     """An empty conversation with the fake model, opened. What is scripted for it is the story's."""
-    return Talk(page, served.new_conversation()).opened()
+    return Talk(page, conversation).opened()
 
 
 @pytest.fixture
@@ -89,10 +98,10 @@ def line() -> Iterator[Line]:
 
 
 @pytest.fixture
-def distant(served: Server, llm: FakeLLM, line: Line, new_context: NewContext) -> Talk:
+def distant(conversation: str, line: Line, new_context: NewContext) -> Talk:
     """An empty conversation, opened over a line that can be cut."""
     context = new_context(proxy={"server": line.url, "bypass": "<-loopback>"})
-    return Talk(context.new_page(), served.new_conversation()).opened()
+    return Talk(context.new_page(), conversation).opened()
 
 
 def with_model(llm: FakeLLM) -> dict[str, str]:

@@ -68,16 +68,20 @@ class Server:
 
     def new_conversation(self, text: str = "") -> str:
         """The address of a new conversation, with the token in it, so that a fresh browser gets in."""
-        key = urlsplit(self.login).query
-        cookie = self._ask("GET", f"/?{key}")["set-cookie"].partition(";")[0]
-        made = self._ask("POST", "/conversations", urlencode({"text": text}), cookie=cookie)
-        return f"{self.url}{made['location']}?{key}"
+        return f"{self.url}{self.post('/conversations', text=text)['location']}?{urlsplit(self.login).query}"
 
-    def _ask(self, method: str, path: str, body: str = "", cookie: str = "") -> Message:
-        """The headers of the answer."""
-        headers = {"Origin": self.url, "Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded"}
+    def post(self, path: str, **fields: str) -> Message:
+        """What a browser that was let in would send; returns the headers of the answer."""
         with closing(HTTPConnection(urlsplit(self.url).netloc, timeout=30)) as server:
-            server.request(method, path, body, headers)
+            server.request("GET", f"/?{urlsplit(self.login).query}")
+            with server.getresponse() as entered:
+                cookie = entered.headers["set-cookie"].partition(";")[0]
+            headers = {
+                "Origin": self.url,
+                "Cookie": cookie,
+                "Content-Type": "application/x-www-form-urlencoded",
+            }
+            server.request("POST", path, urlencode(fields), headers)
             return server.getresponse().headers
 
     def run(self, *arguments: str) -> str:
