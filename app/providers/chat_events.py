@@ -117,8 +117,9 @@ class ChatEvents:
                 case {"type": "text", "text": str(text)}:
                     self._take_content(text, events)
                 case {"type": "thinking", "thinking": list(inner)}:
-                    said = "".join(one.get("text") or "" for one in inner if isinstance(one, dict))
-                    events.append(ReasoningChunk(said))
+                    texts = (one.get("text") for one in inner if isinstance(one, dict))
+                    said = "".join(text for text in texts if isinstance(text, str))
+                    events.append(ReasoningChunk(self._halves.feed(said)))
                 case _:
                     pass
 
@@ -151,8 +152,8 @@ class ChatEvents:
     def _take_finish(self, choice: Mapping[str, Any], finish: Any, events: list[StreamEvent]) -> None:
         if choice.get("error") or finish == "error":
             raise AnswerFailed(read_payload({"choices": [choice]}) or Symptom())
-        if finish in FAILURES:
-            raise AnswerFailed(Symptom(None, FAILURES[finish], f"the answer ended with {finish}"))
+        if str(finish) in FAILURES:
+            raise AnswerFailed(Symptom(None, FAILURES[str(finish)], f"the answer ended with {finish}"))
         if finish and not self.stopped:
             self.stopped = True
             self._close(events)
