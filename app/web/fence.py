@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from app.web.markdown import clean, read_blocks
 
-_START = re.compile(r" {0,3}(`{3,}|~{3,})[^\n]*\n")
+_START = re.compile(r"( {0,3})(`{3,}|~{3,})[^\n]*\n")
 _END = "</code></pre></div>\n"
 
 
@@ -19,6 +19,8 @@ class OpenFence:
     """The code shown so far, and the last line, which may yet turn out to be the one that closes it."""
 
     start: str
+    indent: int
+    """Blanks before the fence; each line loses as many of its own."""
     mark: str
     code: str = ""
     line: str = ""
@@ -31,7 +33,7 @@ class OpenFence:
         if (match := _START.match(text)) is None:
             return None
         empty = "".join(block.html for block in read_blocks(match.group()))
-        fence = cls(clean(empty).removesuffix(_END), match.group(1))
+        fence = cls(clean(empty).removesuffix(_END), len(match.group(1)), match.group(2))
         fence.add(text[match.end() :])
         return fence
 
@@ -44,10 +46,17 @@ class OpenFence:
         *lines, rest = (self.line + text).split("\n")
         if any(_closes(line, self.mark) for line in lines):
             return None
-        visible = "" if _may_close(rest, self.mark) else rest
-        more = "\n".join((*lines, visible))[self.shown :]
+        visible = "" if _may_close(rest, self.mark) else self._dedent(rest)
+        more = "\n".join((*map(self._dedent, lines), visible))[self.shown :]
         self.code, self.line, self.shown = self.code + more, rest, len(visible)
         return Markup(escape(more, quote=False))
+
+    def _dedent(self, line: str) -> str:
+        at = column = 0
+        while column < self.indent and line[at : at + 1] in (" ", "\t"):
+            column += 1 if line[at] == " " else 4 - column % 4
+            at += 1
+        return " " * max(0, column - self.indent) + line[at:]
 
 
 def end_of_fence(text: str) -> int | None:
@@ -57,14 +66,14 @@ def end_of_fence(text: str) -> int | None:
     at = match.end()
     for line in text[at:].split("\n")[:-1]:
         at += len(line) + 1
-        if _closes(line, match.group(1)):
+        if _closes(line, match.group(2)):
             return at
     return None
 
 
 def _closes(line: str, mark: str) -> bool:
-    return re.fullmatch(rf" {{0,3}}{re.escape(mark)}{re.escape(mark[0])}*[ \t]*", line) is not None
+    return re.fullmatch(rf" {{0,3}}{re.escape(mark)}{re.escape(mark[0])}* *", line) is not None
 
 
 def _may_close(line: str, mark: str) -> bool:
-    return re.fullmatch(rf" {{0,3}}{re.escape(mark[0])}*[ \t]*", line) is not None
+    return re.fullmatch(rf" {{0,3}}{re.escape(mark[0])}* *", line) is not None

@@ -110,7 +110,7 @@ def stream(chunks: Iterable[str]) -> tuple[LiveMarkdown, Page]:
 
 def without_colours(html: str) -> str:
     """An open fence has none yet."""
-    return re.sub(r'<span class="tk-.">(.*?)</span>', r"\1", html, flags=re.DOTALL)
+    return re.sub(r'<span class="tk-.">(.*?)</span>', r"\1", str(html), flags=re.DOTALL)
 
 
 def split(text: str, size: int) -> list[str]:
