@@ -17,6 +17,7 @@ class Templates:
     """Renders the files below ``root``. Every template sees ``styles`` and ``script``, the addresses of the bundles."""
 
     def __init__(self, root: Path, assets: Assets) -> None:
+        self.assets = assets
         self._environment = Environment(
             loader=FileSystemLoader(root),
             autoescape=True,

@@ -1,0 +1,124 @@
+"""Rows and pages for tests of templates: one message of every kind in every state, and the page around them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from markupsafe import Markup
+
+from app.group_chat.events import Floor
+from app.infra.paths import asset_root
+from app.web.assets import Assets
+from app.web.page_views import (
+    Composer,
+    ModelOption,
+    Shell,
+    UsageLine,
+    UsageView,
+    conversation_view,
+    floor_view,
+    queue_view,
+    rail_groups,
+    task_view,
+)
+from app.web.rendering import Templates
+from app.web.views import MessageView, message_views
+from app.workspace.rows import ConversationRow, MessageKind, MessageRow, MessageState, QueuedRow, TurnRow
+
+TEMPLATES = Templates(asset_root("templates"), Assets(asset_root("static")))
+TIME = "2026-11-30T12:00:00.000Z"
+RESTING = Floor()
+WRITING = Floor("writing", "commander", "turn_1", TIME)
+
+_numbers = itertools.count(1)
+
+
+def row(
+    kind: MessageKind,
+    state: MessageState = "done",
+    text: str = "",
+    /,
+    *,
+    member: str = "commander",
+    **data: Any,
+) -> MessageRow:
+    number = next(_numbers)
+    created = f"2026-11-30T12:00:00.{number % 1000:03}Z"
+    return MessageRow(
+        f"msg_{number}", "conv_1", number, number, "turn_1", member, kind, state, text, data, created, None
+    )
+
+
+def every_row() -> list[MessageRow]:
+    """Every kind in every state that it can have."""
+    call = {"call_id": "c", "name": "read_file", "arguments": {"path": "a.txt"}, "duration_ms": 412}
+    return [
+        row("user", "done", "Please look", member="user"),
+        row("user", "done", "Faster", member="user", sent="steer"),
+        row("assistant", "done", "**done**", reasoning="I looked.", thought_ms=8000),
+        row("assistant", "streaming", "half a"),
+        row("assistant", "interrupted", "cut"),
+        row("assistant", "failed", "cut"),
+        row("tool_call", "streaming", **{**call, "duration_ms": None}),
+        row("tool_call", result="text", **call),
+        row("tool_call", "failed", result="E_STALE: changed", is_error=True, error_code="E_STALE", **call),
+        row("tool_call", "interrupted", call_id="c", name="unheard_of", arguments={"some": {"x": 1}}),
+        row("notice", "streaming", "The server is busy", notice="retry", attempt=1, wait_ms=2000),
+        row("notice", notice="compaction", before=161_000, after=38_000),
+        row("notice", notice="fallback", **{"from": "a/b", "to": "c/d"}, reason="a is limiting requests"),
+        row("notice", notice="loop_warning", name="read_file", count=3),
+        row("notice", notice="stopped"),
+        row("notice", notice="limit", reason="loop"),
+        row("notice", notice="interrupted"),
+        row("notice", notice="interrupted", settled=True),
+        row("notice", "done", "Something of a later version", notice="unheard_of"),
+        row(
+            "error",
+            "failed",
+            "The key was refused (401). Replace it.",
+            kind="auth",
+            detail="bad key",
+            reference="R-1",
+        ),
+        row("error", "failed", "It failed", kind="server", settled=True),
+    ]
+
+
+def conversation(title: str = "A title", workspace: str = "/home/me/work") -> ConversationRow:
+    return ConversationRow("conv_1", title, "user", workspace, None, False, False, None, TIME, TIME, 1)
+
+
+def page(rows: Iterable[MessageRow] = (), **changes: Any) -> Markup:
+    """The page of a conversation; ``changes`` replace what the template is given."""
+    return TEMPLATES.render("conversation/page.html", **values(message_views(rows)) | changes)
+
+
+def values(messages: Sequence[MessageView] = (), floor: Floor = RESTING, **more: Any) -> dict[str, Any]:
+    """What the page of a conversation, and each template of its stream, is given."""
+    queued = [
+        QueuedRow(f"wait_{kind}", "conv_1", kind, f"later <b>{kind}</b>", kind, at, TIME)
+        for at, kind in enumerate(("queue", "steer", "held"), start=1)
+    ]
+    turn = TurnRow("turn_1", "conv_1", 1, "commander", "s", "msg_1", "failed", None, None, None, TIME, TIME)
+    shown: Mapping[str, Any] = {
+        "conversation": conversation_view(conversation()),
+        "shell": Shell(
+            rail_groups([conversation()], today=date(2026, 11, 30), current="conv_1"), "127.0.0.1:8484"
+        ),
+        "messages": messages,
+        "earlier": None,
+        "floor": floor_view(floor),
+        "queue": queue_view(queued),
+        "composer": Composer(
+            floor.is_live, "steer", (ModelOption("", "Default: demo", True), ModelOption("a/b", "b", False))
+        ),
+        "draft": "",
+        "usage": UsageView((UsageLine("a/b", 2, 1200, 300, 0.2),), 1500, 0.2, True),
+        "tasks": (task_view(turn, None),),
+        "tab": "tasks",
+        "cursor": "boot-1",
+    }
+    return dict(shown) | more
