@@ -25,6 +25,7 @@ from app.group_chat.bus import Bus
 from app.group_chat.members import Members
 from app.infra.clock import Clock, SystemClock
 from app.infra.ids import new_id
+from app.infra.late_tls import LateTLS
 from app.infra.locks import FolderLock
 from app.infra.logs import logging_to
 from app.infra.paths import DataFolder
@@ -185,7 +186,7 @@ class _Http:
         if self._client is None:
             import httpx
 
-            self._client = httpx.AsyncClient(follow_redirects=False)
+            self._client = httpx.AsyncClient(follow_redirects=False, verify=LateTLS())
         return self._client
 
     async def close(self) -> None:
