@@ -16,8 +16,13 @@
   }
 
   function keep() {
-    if (box.value) localStorage.setItem(key, JSON.stringify({ text: box.value, id: number.value }));
-    else localStorage.removeItem(key);
+    localStorage.removeItem(key);
+    if (!box.value) return;
+    try {
+      localStorage.setItem(key, JSON.stringify({ text: box.value, id: number.value }));
+    } catch {
+      // The browser has no room for it: it stays in the box, and is gone with the page.
+    }
   }
 
   function restore() {
