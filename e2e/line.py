@@ -22,6 +22,7 @@ class Line:
         self._streams: set[socket.socket] = set()
         self._budget: int | None = None
         self._cuts = 0
+        self._lost = 0
         self._up = True
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -47,6 +48,10 @@ class Line:
             self._changed.notify_all()
         for each in open_ones:
             _break(each)
+
+    def lose_answers(self, count: int) -> None:
+        """The next so many forms reach the server, but their answers never come back."""
+        self._lost = count
 
     def down(self) -> None:
         """As if the server were gone: what is open breaks, nothing new gets through."""
@@ -86,6 +91,10 @@ class Line:
                 host, path, data = request
                 with socket.create_connection(host) as server:
                     server.sendall(data)
+                    if data.startswith(b"POST") and self._lost:
+                        self._lost -= 1
+                        server.recv(_PIECE)
+                        return
                     self._carry(server, browser, is_stream="/stream" in path)
             except OSError:
                 return
