@@ -1,4 +1,4 @@
-"""Static files as two bundles, made once at start: a page loads one stylesheet and one script, kept by hash."""
+"""Static files as bundles, made once at start: a page loads one stylesheet and two scripts, kept by hash."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ SCRIPTS = (
     "js/tabs.js",
     "js/clock.js",
     "js/copy.js",
-    "js/theme.js",
     "js/keys.js",
 )
+
+EARLY = ("js/theme.js",)
+"""Runs before the page is drawn, so that it is drawn in the right colours."""
 
 _FOREVER = "public, max-age=31536000, immutable"
 
@@ -51,7 +53,9 @@ class Assets:
         styles = [root / "css" / f"{name}.css" for name in STYLES]
         self.styles = _bundle("plancia", "css", "text/css", styles)
         self.script = _bundle("plancia", "js", "text/javascript", [root / path for path in SCRIPTS])
-        self._by_name: Mapping[str, Asset] = {asset.name: asset for asset in (self.styles, self.script)}
+        self.early = _bundle("early", "js", "text/javascript", [root / path for path in EARLY])
+        bundles = (self.styles, self.script, self.early)
+        self._by_name: Mapping[str, Asset] = {asset.name: asset for asset in bundles}
 
     async def respond(self, request: Request) -> Response:
         """Answers ``/static/{name}``."""

@@ -14,7 +14,7 @@ from app.web.views import MessageView
 
 
 class Templates:
-    """Renders the files below ``root``. Every template sees ``styles`` and ``script``, the addresses of the bundles."""
+    """Renders the files below ``root``. Every template sees the addresses of the bundles."""
 
     def __init__(self, root: Path, assets: Assets) -> None:
         self.assets = assets
@@ -28,7 +28,7 @@ class Templates:
             cache_size=-1,
         )
         self._environment.globals |= {"styles": assets.styles.url, "script": assets.script.url}
-        self._environment.globals |= {"toast": None, "theme": ""}
+        self._environment.globals |= {"early": assets.early.url, "toast": None}
         self._environment.filters |= {
             "utc": times.utc,
             "clock": times.clock_time,
