@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from markupsafe import Markup
 from starlette.types import Receive, Scope, Send
 
 from app.web.errors import WORDS
@@ -40,7 +41,7 @@ class Refusals:
     STATUSES = (401, 403, 405, 413)
 
     def __init__(self, templates: Templates, rules: Path) -> None:
-        style = rules.read_text(encoding="utf-8")
+        style = Markup(rules.read_text(encoding="utf-8"))
         digest = b64encode(hashlib.sha256(style.encode()).digest()).decode()
         policy = CONTENT_SECURITY_POLICY.replace("style-src 'self'", f"style-src 'sha256-{digest}'")
         self._policy: Header = (b"content-security-policy", policy.encode())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+from base64 import b64encode
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
@@ -391,6 +393,13 @@ async def test_a_refusal_is_a_page_for_a_reader_and_a_sentence_for_a_script(gate
     assert script.status == 401
     assert (script.header("content-type") or "").startswith("text/plain")
     assert "<" not in script.text
+
+
+async def test_the_few_rules_of_a_refusal_are_the_only_ones_its_policy_lets_in(gate: Gate) -> None:
+    got = await gate.ask("GET", "/", HOST)
+    rules = parse(got.text, namespaceHTMLElements=False).findtext(".//style") or ""
+    digest = b64encode(hashlib.sha256(rules.encode()).digest()).decode()
+    assert f"style-src 'sha256-{digest}';" in (got.header("content-security-policy") or "")
 
 
 async def test_a_head_request_gets_no_body(gate: Gate) -> None:
