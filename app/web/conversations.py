@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from urllib.parse import urlencode
 
 from sse_starlette import EventSourceResponse
 from starlette.requests import Request
@@ -10,6 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from app.group_chat.room import Room
 from app.web.forms import read_form
+from app.web.page_views import Toast, conversation_view
 from app.web.site import Site, done, is_htmx, site_of
 from app.workspace import conversations
 
@@ -20,10 +22,12 @@ STALLED_SECONDS = 30
 
 
 async def home(request: Request) -> Response:
-    """The last conversation, or the guide of the first run."""
+    """The last conversation, or the guide of the first run; what was just deleted can come back there."""
     site = site_of(request)
     recent = conversations.list_recent(site.store, limit=1)
-    return RedirectResponse(href(recent[0].id) if recent else "/welcome", status_code=303)
+    to = href(recent[0].id) if recent else "/welcome"
+    deleted = request.query_params.get("deleted")
+    return RedirectResponse(f"{to}?{urlencode({'deleted': deleted})}" if deleted else to, status_code=303)
 
 
 async def create(request: Request) -> Response:
@@ -48,6 +52,7 @@ async def page(request: Request) -> Response:
         cursor=feed.cursor,
         tab=tab if tab in PANEL_TABS else "tasks",
         draft=request.query_params.get("draft", ""),
+        toast=way_back(request),
         **scene,
         **site.scenes.shell(room.id),
         **site.scenes.details(room),
@@ -128,7 +133,11 @@ async def delete(request: Request) -> Response:
     conversations.delete(site.store, room.id)
     site.bus.changed(room.id)
     to = f"/?deleted={room.id}"
-    return Response(status_code=204, headers={"HX-Redirect": to}) if is_htmx(request) else RedirectResponse(to, 303)
+    return (
+        Response(status_code=204, headers={"HX-Redirect": to})
+        if is_htmx(request)
+        else RedirectResponse(to, 303)
+    )
 
 
 async def undelete(request: Request) -> Response:
@@ -154,6 +163,14 @@ async def queued(request: Request) -> Response:
         case _:
             return HTMLResponse("There is no such act on a waiting message.", status_code=404)
     return done(request, href(room.id))
+
+
+def way_back(request: Request) -> Toast | None:
+    """Says what was deleted right before this page, and brings it back; nothing once it is back."""
+    row = conversations.find_conversation(site_of(request).store, request.query_params.get("deleted", ""))
+    if row is None or row.deleted_at is None:
+        return None
+    return Toast(f"Deleted “{conversation_view(row).title}”.", undo=f"{href(row.id)}/undelete")
 
 
 def href(conversation: str) -> str:

@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.providers.detection import find_servers
+from app.web.conversations import way_back
 from app.web.settings_models import found_views
 from app.web.settings_views import KINDS, SourceForm
 from app.web.site import site_of
@@ -22,5 +23,6 @@ async def page(request: Request) -> Response:
         form=SourceForm(),
         kinds=KINDS,
         workspace=str(site.workspace()),
+        toast=way_back(request),
         **site.scenes.shell(),
     )
