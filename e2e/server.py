@@ -6,11 +6,20 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from email.message import Message
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
+
+from app.infra.clock import SystemClock
+from app.infra.ids import new_id
+from app.infra.paths import DataFolder
+from app.models.database import open_database
+from app.workspace.conversations import create_conversation
+from app.workspace.messages import add_message
+from app.workspace.store import Store
 
 ROOT = Path(__file__).parent.parent
 READY = "Plancia is ready: "
@@ -69,6 +78,16 @@ class Server:
     def new_conversation(self, text: str = "") -> str:
         """The address of a new conversation, with the token in it, so that a fresh browser gets in."""
         return f"{self.url}{self.post('/conversations', text=text)['location']}?{urlsplit(self.login).query}"
+
+    def old_conversation(self, texts: Sequence[str]) -> str:
+        """A conversation in which the user said all this before today's run; nobody answers. Returns its address."""
+        folder, clock = DataFolder(self.data), SystemClock()
+        with closing(open_database(folder, clock)) as database:
+            store = Store(database, clock, new_id)
+            row = create_conversation(store, workspace=str(self.workspace))
+            for text in texts:
+                add_message(store, row.id, kind="user", member="user", text=text)
+        return f"{self.url}/conversations/{row.id}?{urlsplit(self.login).query}"
 
     def post(self, path: str, **fields: str) -> Message:
         """What a browser that was let in would send; returns the headers of the answer."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from pathlib import Path
 from typing import Self
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
@@ -27,6 +28,10 @@ class Talk:
         """Loaded anew."""
         self.page.reload()
         return self
+
+    @property
+    def path(self) -> str:
+        return urlsplit(self.address).path
 
     @property
     def log(self) -> Locator:
