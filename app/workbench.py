@@ -25,7 +25,6 @@ from app.group_chat.bus import Bus
 from app.group_chat.members import Members
 from app.infra.clock import Clock, SystemClock
 from app.infra.ids import new_id
-from app.infra.late_tls import LateTLS
 from app.infra.locks import FolderLock
 from app.infra.logs import logging_to
 from app.infra.paths import DataFolder
@@ -184,9 +183,9 @@ class _Http:
 
     def client(self) -> httpx.AsyncClient:
         if self._client is None:
-            import httpx
+            from app.providers.transport import open_client
 
-            self._client = httpx.AsyncClient(follow_redirects=False, verify=LateTLS())
+            self._client = open_client()
         return self._client
 
     async def close(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 import httpx
 import pytest
 
-from app.providers.transport import LeanTransport
+from app.providers.transport import open_client
 from tests.fakes.llm_client import FakeLLM
 
 TRUST = httpx.create_ssl_context()
@@ -28,10 +28,9 @@ def llm(llm_process: FakeLLM) -> Iterator[FakeLLM]:
     assert llm_process.refusals() == []
 
 
-@pytest.fixture(params=["lean", "stock"])
+@pytest.fixture(params=["usual", "behind a proxy"])
 async def http_client(request: pytest.FixtureRequest) -> AsyncIterator[httpx.AsyncClient]:
     """The client of the wires, over either transport it may come with."""
-    lean = request.param == "lean"
-    transport = LeanTransport(TRUST) if lean else httpx.AsyncHTTPTransport(verify=TRUST)
-    async with httpx.AsyncClient(transport=transport) as client:
+    usual = request.param == "usual"
+    async with open_client(TRUST) if usual else httpx.AsyncClient(verify=TRUST) as client:
         yield client
