@@ -21,6 +21,8 @@ class Abort:
         return self._is_set
 
     def set(self) -> None:
+        if self._is_set:
+            return  # what was woken may still be tidying up, and must not be woken again
         self._is_set = True
         now = asyncio.get_running_loop().time()
         for wait in tuple(self._waits):
