@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from app.engine import events as engine
 from app.group_chat.bus import Bus
@@ -25,7 +25,8 @@ from app.group_chat.room import Room
 from app.infra.feed import Feed, Gap
 from app.web.drawing import Drawing
 from app.web.frames import frame
-from app.web.live_markdown import LiveMarkdown
+from app.web.growing import GrowingEntry
+from app.web.tool_words import cut
 from app.web.views import DRAWN_KINDS, MessageView, message_view
 from app.workspace.rows import MessageRow
 
@@ -44,7 +45,8 @@ class _Changes:
     reasoning: dict[str, list[str]] = field(default_factory=dict)
     progress: dict[str, list[str]] = field(default_factory=dict)
     queue: bool = False
-    floor: bool = False
+    turns: set[str | None] = field(default_factory=set)
+    """Those that had the floor, None where nobody did; empty where the floor stayed as it was."""
     conversation: bool = False
     usage: bool = False
     desk: bool = False
@@ -54,6 +56,8 @@ class _Changes:
         match event.event:
             case RowAdded():
                 self.added.append(row)
+                # What the user says may have waited in the queue until now.
+                self.queue = self.queue or event.member == "user"
             case RowChanged():
                 self.changed[row] = None
             case engine.TextDelta(text=text):
@@ -67,7 +71,7 @@ class _Changes:
             case QueueChanged():
                 self.queue = True
             case FloorChanged():
-                self.floor = True
+                self.turns.add(event.turn)
             case ConversationChanged():
                 self.conversation = True
             case _:
@@ -84,12 +88,13 @@ class PageFeed:
         self._drawing = drawing
         self._seen = room.feed.number
         self._seen_desk = bus.desk.number
-        self._live: dict[str, LiveMarkdown] = {}
+        self._growing: dict[str, GrowingEntry] = {}
         self._readers = 0
         self._unwatch: tuple[Callable[[], None], ...] = ()
         self._due: asyncio.TimerHandle | None = None
         self._drawn_at = 0.0
-        self._drawn_turn: str | None = None
+        self._drawn_turn = room.floor.turn
+        self._broke = False
 
     @property
     def cursor(self) -> str:
@@ -97,33 +102,44 @@ class PageFeed:
         return self.feed.cursor
 
     def draw(self) -> None:
-        """Publish a frame for everything that has happened and has not been drawn."""
+        """Publish a frame for everything that has happened and has not been drawn.
+
+        Where drawing raises, or more has happened than is remembered, the next frame has the whole page.
+        """
         self._due = None
-        happened = self._room.feed.since(self._seen)
+        happened = None if self._broke else self._room.feed.since(self._seen)
         desk = self._desk.since(self._seen_desk)
         self._seen, self._seen_desk = self._room.feed.number, self._desk.number
+        self._broke = True
         if happened is None:
-            self._live.clear()
-            self._publish(self._snapshot())
-            return
-        changes = _Changes(desk=desk is None or bool(desk))
-        for _, event in happened:
-            changes.take(event)
-        html = "".join(self._partials(changes))
+            self._growing.clear()
+            html = self._snapshot()
+        else:
+            changes = _Changes(desk=desk is None or bool(desk))
+            for _, event in happened:
+                changes.take(event)
+            html = "".join(self._partials(changes))
+        self._drawn_turn = self._room.floor.turn
+        self._broke = False
         if html:
             self._publish(html)
 
     def view(self, row: MessageRow) -> MessageView:
         """An article as a reader sees it now: of one that is being written, all that has been drawn."""
         if row.state != "streaming":
-            self._live.pop(row.id, None)
+            self._growing.pop(row.id, None)
             return message_view(row)
-        text, thought = self._room.growing(row.id) or (row.text, None)
-        live = self._live.get(row.id)
-        if live is None:
-            live = self._live[row.id] = LiveMarkdown()
-            live.feed(text)
-        return message_view(row, live, thought)
+        entry = self._growing.get(row.id) or self._begun(row)
+        if row.kind == "tool_call":
+            return message_view(replace(row, data={**row.data, "progress": entry.output}))
+        return message_view(row, entry.markdown, entry.thought.text)
+
+    def _begun(self, row: MessageRow) -> GrowingEntry:
+        entry = self._growing[row.id] = GrowingEntry()
+        text, thought = self._room.growing(row.id) or (row.text, str(row.data.get("reasoning") or ""))
+        entry.markdown.feed(text)
+        entry.thought.feed([thought])
+        return entry
 
     async def follow(self, cursor: str | None) -> AsyncIterator[bytes]:
         """Everything after ``cursor``, several frames at a time; one that is not ours gets the whole page anew."""
@@ -168,40 +184,46 @@ class PageFeed:
         self.draw()
 
     def _partials(self, changes: _Changes) -> Iterator[str]:
-        drawing = self._drawing
-        grown = {
-            row_id: live.feed("".join(pieces))
-            for row_id, pieces in changes.text.items()
-            if (live := self._live.get(row_id))
-        }
+        grown = list(self._grow(changes))
         for row_id in changes.added:
             if view := self._view_of(row_id):
-                yield drawing.row_added(view)
+                yield self._drawing.row_added(view)
         for row_id in changes.changed:
             if row_id not in changes.added and (view := self._view_of(row_id)):
-                yield drawing.row_changed(view)
+                yield self._drawing.row_changed(view)
         whole = {*changes.added, *changes.changed}
-        for row_id, pieces in changes.reasoning.items():
-            if row_id not in whole:
-                yield drawing.reasoning_delta(row_id, "".join(pieces))
-        for row_id, pieces in changes.progress.items():
-            if row_id not in whole:
-                yield drawing.tool_progress(row_id, "".join(pieces))
-        for row_id, swaps in grown.items():
-            if row_id not in whole:
-                yield drawing.text_delta(row_id, swaps)
+        yield from (html for row_id, html in grown if row_id not in whole)
         yield from self._surroundings(changes)
+
+    def _grow(self, changes: _Changes) -> Iterator[tuple[str, str]]:
+        """What is added to articles that are drawn already; one that has to be drawn anew becomes a change."""
+        for row_id, entry in self._growing.items():
+            if pieces := changes.reasoning.get(row_id):
+                began, more = not entry.thought.text, entry.thought.feed(pieces)
+                if began and more:
+                    changes.changed[row_id] = None
+                elif more:
+                    yield row_id, self._drawing.reasoning_delta(row_id, more)
+            if pieces := changes.progress.get(row_id):
+                before = cut(entry.output)
+                entry.add_output(pieces)
+                after = cut(entry.output)
+                if before.note or after.note or not after.text.startswith(before.text):
+                    changes.changed[row_id] = None
+                elif more := after.text[len(before.text) :]:
+                    yield row_id, self._drawing.tool_progress(row_id, more)
+            if pieces := changes.text.get(row_id):
+                yield row_id, self._drawing.text_delta(row_id, entry.markdown.feed("".join(pieces)))
 
     def _surroundings(self, changes: _Changes) -> Iterator[str]:
         """What changes around the log."""
         drawing, room = self._drawing, self._room
         if changes.queue:
             yield drawing.queue_changed(room)
-        if changes.floor:
+        if changes.turns:
             yield drawing.floor_changed(room)
-            if room.floor.turn != self._drawn_turn:
-                self._drawn_turn = room.floor.turn
-                yield drawing.tasks(room)
+        if changes.turns - {self._drawn_turn}:
+            yield drawing.tasks(room)
         if changes.conversation:
             yield drawing.conversation_changed(room)
         if changes.usage:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from app.group_chat.bus import Bus
+from app.group_chat.events import DeskEvent
 from app.group_chat.room import Room
+from app.infra.feed import Feed
 from app.providers.demo import LABEL as DEMO_LABEL
 from app.providers.demo import MODEL as DEMO
 from app.providers.routing import Sources
@@ -53,6 +55,28 @@ class Earlier:
     count: int
 
 
+class RailOrder:
+    """Conversations move in the list when the desk says that they changed, and stand still while runs write into them.
+
+    So a list that was drawn and one that is loaded later have the same order.
+    """
+
+    def __init__(self, desk: Feed[DeskEvent]) -> None:
+        self._desk = desk
+        self._seen = desk.number
+        self._times: dict[str, str] = {}
+
+    def still(self, rows: Sequence[ConversationRow]) -> list[ConversationRow]:
+        """The rows with the time at which each was last told of, the newest first, pinned ones before all others."""
+        told = self._desk.since(self._seen)
+        self._seen = self._desk.number
+        moved = {event.conversation for _, event in told} if told is not None else set(self._times)
+        known = {id: time for id, time in self._times.items() if id not in moved}
+        self._times = {row.id: known.get(row.id, row.updated) for row in rows}
+        rows = [replace(row, updated=self._times[row.id]) for row in rows]
+        return sorted(rows, key=lambda row: (row.pinned, row.updated, row.id), reverse=True)
+
+
 class Scenes:
     """Reads what there is to show. Every method gives the names that one template needs."""
 
@@ -61,6 +85,7 @@ class Scenes:
         self._bus = bus
         self._sources = sources
         self._address = address
+        self._order = RailOrder(bus.desk)
 
     def shell(self, current: str | None = None, screen: str = "") -> dict[str, Any]:
         """Around every page: the list of conversations, and where we are."""
@@ -70,7 +95,7 @@ class Scenes:
             if state in ("failed", "interrupted")
         }
         groups = rail_groups(
-            conversations.list_recent(self.store),
+            self._order.still(conversations.list_recent(self.store)),
             today=self.store.clock.now().astimezone().date(),
             current=current,
             running={room.id for room in self._bus.live_rooms()},

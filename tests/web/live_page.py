@@ -15,7 +15,7 @@ from tests.web.tree import Element, read_tree, written
 OF_THE_READER = frozenset({"open", "data-htmx-powered", "hx-sse:connect"})
 """Attributes that say nothing about the conversation: what is unfolded, and where this page joined the stream."""
 
-ANNOUNCED = "sr-status"
+ANNOUNCED = frozenset({"sr-status"})
 """Said once for a screen reader; a page that is loaded has nothing to announce."""
 
 
@@ -98,15 +98,9 @@ class LivePage:
 
     def shown(self) -> list[str]:
         """What the page shows, line by line, to be compared with another."""
-        head = [self.document.all("title")[0].text]
         body = self.document.all("body")[0]
-        kept = {element.id: element.children for element in body.walk() if element.id == ANNOUNCED}
-        for id in kept:
-            self.element(id).children = []
-        lines = list(written(body, ignored=OF_THE_READER))
-        for id, children in kept.items():
-            self.element(id).children = children
-        return head + lines
+        head = self.document.all("title")[0].text
+        return [head, *written(body, ignored=OF_THE_READER, emptied=ANNOUNCED)]
 
     def _target(self, selector: str) -> Element | None:
         """``#id``, then any number of `` > :last-child``."""

@@ -173,6 +173,7 @@ class Open:
     def conversation(self) -> Room:
         """A new one, in the room where it is talked."""
         row = conversations.create_conversation(self.bench.store, workspace=str(self.workspace))
+        self.bench.bus.changed(row.id)
         return self.bench.bus.room(row.id)
 
     def feed(self, room: Room) -> PageFeed:

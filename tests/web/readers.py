@@ -51,13 +51,13 @@ async def expect_same(opened: Open, room: Room, *readers: Reader) -> LivePage:
     for reader in readers:
         await reader.catch_up()
     fresh = await opened.browser.load(address_of(room))
+    loaded = fresh.shown()
     for reader in readers:
-        assert_same(reader.page, fresh)
+        assert_same(reader.page.shown(), loaded)
         assert reader.cursor == fresh.cursor
     return fresh
 
 
-def assert_same(live: LivePage, fresh: LivePage) -> None:
-    shown, loaded = live.shown(), fresh.shown()
+def assert_same(shown: list[str], loaded: list[str]) -> None:
     if shown != loaded:
         pytest.fail("\n".join(unified_diff(shown, loaded, "live", "loaded", n=2, lineterm="")), pytrace=False)

@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
+VOID = frozenset(
+    {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+)
 EXACT = frozenset({"pre", "textarea"})
 _BLANKS = re.compile(r"[ \t\n\f\r]+")
 
@@ -37,9 +39,11 @@ class Element:
 
     def walk(self) -> Iterator[Element]:
         """Itself and every element below, in document order."""
-        yield self
-        for child in self.elements:
-            yield from child.walk()
+        ahead = [self]
+        while ahead:
+            element = ahead.pop()
+            yield element
+            ahead += [child for child in reversed(element.children) if isinstance(child, Element)]
 
     def find(self, id: str) -> Element | None:
         return next((each for each in self.walk() if each.id == id), None)
@@ -106,27 +110,35 @@ class _Builder(HTMLParser):
 
 
 def read_tree(html: str) -> Element:
-    """A document or a part of one, below a root without a name. Raises ``AssertionError`` where it is not well-formed."""
+    """A document or a part of one, below a root without a name. Refuses what is not well-formed."""
     builder = _Builder()
     builder.feed(html)
     return builder.finish()
 
 
-def written(element: Element, *, ignored: frozenset[str] = frozenset(), exact: bool = False) -> Iterator[str]:
-    """One line for each tag and text, blanks between tags left out; text that is shown as typed stays as it is."""
-    attributes = "".join(
-        f' {name}="{value}"' for name, value in sorted(element.attributes.items()) if name not in ignored
-    )
-    exact = exact or is_exact(element)
-    yield f"<{element.tag}{attributes}>"
-    for text_or_element in joined(element.children):
-        if isinstance(text_or_element, Element):
-            yield from written(text_or_element, ignored=ignored, exact=exact)
-        elif exact:
-            yield repr(text_or_element)
-        elif text := _BLANKS.sub(" ", text_or_element).strip():
-            yield text
-    yield f"</{element.tag}>"
+def written(root: Element, *, ignored: frozenset[str], emptied: frozenset[str]) -> list[str]:
+    """One line for each tag and text, blanks between tags left out; text that is shown as typed stays as it is.
+
+    Left out are the attributes of the names ``ignored``, and what is inside the elements of the ids ``emptied``.
+    """
+    lines: list[str] = []
+
+    def write(element: Element, exact: bool) -> None:
+        names = sorted(name for name in element.attributes if name not in ignored)
+        attributes = "".join(f' {name}="{element.attributes[name]}"' for name in names)
+        exact = exact or is_exact(element)
+        lines.append(f"<{element.tag}{attributes}>")
+        for child in joined(element.children) if element.id not in emptied else ():
+            if isinstance(child, Element):
+                write(child, exact)
+            elif exact:
+                lines.append(repr(child))
+            elif text := _BLANKS.sub(" ", child).strip():
+                lines.append(text)
+        lines.append(f"</{element.tag}>")
+
+    write(root, False)
+    return lines
 
 
 def is_exact(element: Element) -> bool:
@@ -134,16 +146,12 @@ def is_exact(element: Element) -> bool:
     return element.tag in EXACT or "data-part" in element.attributes or "as-typed" in classes
 
 
-def joined(children: list[Element | str]) -> Iterator[Element | str]:
+def joined(children: list[Element | str]) -> list[Element | str]:
     """The children with neighbouring texts in one piece, empty ones left out."""
-    text = ""
+    found: list[Element | str] = []
     for child in children:
-        if isinstance(child, str):
-            text += child
-            continue
-        if text:
-            yield text
-        text = ""
-        yield child
-    if text:
-        yield text
+        if isinstance(child, str) and found and isinstance(found[-1], str):
+            found[-1] += child
+        elif child != "":
+            found.append(child)
+    return found

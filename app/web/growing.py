@@ -1,0 +1,41 @@
+"""An article that is still being written, as its readers have it: text, thinking, and what its tool has said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from app.web.live_markdown import LiveMarkdown
+from app.web.plain import plain
+
+OUTPUT_KEPT = 64_000
+"""Characters of progress that are kept of a tool that runs; its result has the rest."""
+
+
+@dataclass(slots=True)
+class Thought:
+    """Thinking as plain text. A carriage return waits for the line feed that may belong to it."""
+
+    text: str = ""
+    held: str = ""
+
+    def feed(self, pieces: Iterable[str]) -> str:
+        """Takes the next pieces; returns what a reader who has all before them has to add."""
+        more = self.held + "".join(pieces)
+        self.held = "\r" if more.endswith("\r") else ""
+        more = plain(more.removesuffix("\r"))
+        self.text += more
+        return more
+
+
+@dataclass(slots=True)
+class GrowingEntry:
+    """All that has been drawn of one article."""
+
+    markdown: LiveMarkdown = field(default_factory=LiveMarkdown)
+    thought: Thought = field(default_factory=Thought)
+    output: str = ""
+    """What the tool has said while it runs, as it came."""
+
+    def add_output(self, pieces: Iterable[str]) -> None:
+        self.output = (self.output + "".join(pieces))[:OUTPUT_KEPT]
