@@ -8,6 +8,7 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app.infra.addresses import names_of
 from app.infra.page_key import load_page_key
 from app.infra.paths import asset_root
 from app.web.answers import Refusals
@@ -65,6 +66,6 @@ def create_app(bench: Workbench, settings: ServerSettings) -> Page:
     app.state.site = site
     key = load_page_key(bench.folder)
     door = TokenCheck(settings.token, key.session, key.instance, bench.store.clock)
-    hosts = HostCheck(settings.port, () if settings.host in ("127.0.0.1", "localhost") else (settings.host,))
+    hosts = HostCheck(settings.port, names_of(settings.host))
     refusals = Refusals(templates, root / "errors" / "refused.css")
     return Page(site, Guard(app, hosts=hosts, door=door, refusals=refusals))

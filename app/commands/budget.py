@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from app.engine.errors import ProviderError
-from app.engine.events import Done, Failure
 from app.engine.provider import ModelSource, ResolvedModel
 
 
@@ -17,16 +15,13 @@ class Budget:
         self._models = models
         self._limit = limit
         self._spent = spent
-        self.is_gone = False
-        """A call was refused."""
 
     def resolve(self, name: str | None) -> ResolvedModel:
         """As the source behind it. Raises ``ProviderError`` too where the money is spent."""
         spent = self._spent()
         if spent >= self._limit:
-            self.is_gone = True
             raise ProviderError(
-                "local",
+                "budget",
                 f"The budget of ${self._limit:.4f} is spent (${spent:.4f} so far), so no further call was made. "
                 "Go on with a higher --max-cost.",
             )
@@ -34,12 +29,6 @@ class Budget:
         if not has_price(model):
             raise ProviderError("local", unpriced(model))
         return model
-
-    def told(self, done: Done) -> Done:
-        """A run that ended because the money is spent says so."""
-        if not self.is_gone or done.error is None:
-            return done
-        return replace(done, reason="budget", error=Failure("budget", done.error.message))
 
 
 def has_price(model: ResolvedModel) -> bool:

@@ -61,7 +61,7 @@ async def run(options: Options, terminal: Terminal) -> int:
         if purse.budget is not None and not has_price(model := bench.sources.resolve(row.model)):
             raise UsageError(unpriced(model))
         printer = EventLines(terminal) if options.json else Prose(terminal)
-        done = await _take_turn(bench, row, prompt, printer, purse.budget, terminal)
+        done = await _take_turn(bench, row, prompt, printer, terminal)
     return exit_code(done)
 
 
@@ -133,7 +133,6 @@ async def _take_turn(
     row: ConversationRow,
     prompt: str,
     printer: Printer,
-    budget: Budget | None,
     terminal: Terminal,
 ) -> engine.Done:
     room = bench.bus.room(row.id)
@@ -141,15 +140,13 @@ async def _take_turn(
         tasks.start_soon(_stop_on_signal, room)
         start = room.feed.number
         await room.post(prompt, client_id=bench.store.new_id("cli"))
-        done = await _follow(room, start, printer, budget, terminal)
+        done = await _follow(room, start, printer, terminal)
         await room.wait_quiet()
         tasks.cancel_scope.cancel()
     return done
 
 
-async def _follow(
-    room: Room, start: int, printer: Printer, budget: Budget | None, terminal: Terminal
-) -> engine.Done:
+async def _follow(room: Room, start: int, printer: Printer, terminal: Terminal) -> engine.Done:
     """Print the events of the turn that runs now, and of those it brings about, up to its ``done``."""
     turn = room.floor.turn
     async for batch in room.feed.follow(start):
@@ -157,8 +154,6 @@ async def _follow(
             event = place.event
             if isinstance(event, RoomChange):
                 continue
-            if isinstance(event, engine.Done) and budget is not None:
-                event = budget.told(event)
             printer.take(place, event)
             if isinstance(event, engine.Done) and place.turn == turn:
                 terminal.stdout.flush()

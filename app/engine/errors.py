@@ -28,6 +28,7 @@ ProviderErrorKind = Literal[
     "overflow",
     "unknown_model",
     "empty",
+    "budget",
 ]
 
 RETRYABLE: frozenset[ProviderErrorKind] = frozenset(

@@ -74,7 +74,9 @@ async def run(
     except StepLimit:
         done = this.meter.done("limit", text=this.last_text, reason="steps")
     except ProviderError as error:
-        done = this.meter.done("failed", text=this.last_text, error=Failure(error.kind, error.message))
+        reason = "budget" if error.kind == "budget" else None
+        failed = Failure(error.kind, error.message)
+        done = this.meter.done("failed", text=this.last_text, reason=reason, error=failed)
     except SessionError as error:
         done = this.meter.done("failed", text=this.last_text, error=Failure("storage", str(error)))
     yield done

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from weakref import WeakValueDictionary
 
+import anyio
+
 from app.group_chat.events import DeskEvent, RoomEvent
 from app.group_chat.members import Members
 from app.group_chat.recovery import recover_turn
@@ -61,5 +63,6 @@ class Bus:
 
     async def stop_all(self) -> None:
         """Before the process ends: every run comes to its end, and what is not quiet in time is cancelled."""
-        for room in self.live_rooms():
-            await room.stop()
+        async with anyio.create_task_group() as tasks:
+            for room in self.live_rooms():
+                tasks.start_soon(room.stop)

@@ -74,7 +74,7 @@ SETTINGS: Mapping[str, Setting] = {
             "workspace.default",
             "text",
             "",
-            "The folder that new conversations work in. Empty: the one that Plancia was started with.",
+            "The folder that new conversations of the page work in. Empty: ~/Plancia.",
         ),
     )
 }

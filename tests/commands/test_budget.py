@@ -6,7 +6,6 @@ import pytest
 
 from app.commands.budget import Budget
 from app.engine.errors import ProviderError
-from app.engine.events import Done, Failure
 from app.engine.provider import ResolvedModel
 from app.infra.clock import SystemClock
 from app.providers.demo import Demo
@@ -29,26 +28,12 @@ def test_calls_are_let_through_until_the_limit_is_reached() -> None:
     assert budget.resolve(None) is FREE
     spent[0] = 0.999
     assert budget.resolve(None) is FREE
-    assert not budget.is_gone
     spent[0] = 1.0
-    with pytest.raises(ProviderError, match=r"\$1.0000 is spent"):
+    with pytest.raises(ProviderError, match=r"\$1.0000 is spent") as refused:
         budget.resolve(None)
-    assert budget.is_gone
+    assert refused.value.kind == "budget"
 
 
 def test_a_model_that_nobody_knows_the_price_of_is_not_called() -> None:
     with pytest.raises(ProviderError, match="price of demo/tour is not known"):
         Budget(Models(UNPRICED), 1.0, lambda: 0.0).resolve(None)
-
-
-def test_only_a_run_that_the_budget_ended_says_budget() -> None:
-    spent = [0.0]
-    budget = Budget(Models(FREE), 1.0, lambda: spent[0])
-    failed = Done("failed", error=Failure("local", "The budget is spent."))
-    assert budget.told(failed) is failed
-    spent[0] = 2.0
-    with pytest.raises(ProviderError):
-        budget.resolve(None)
-    told = budget.told(failed)
-    assert (told.reason, told.error) == ("budget", Failure("budget", "The budget is spent."))
-    assert budget.told(Done("aborted")) == Done("aborted")

@@ -260,6 +260,12 @@ async def test_a_final_error_fails_at_once_with_its_sentence(session: MemorySess
     assert shape(session) == [("user", "hello")]
 
 
+async def test_a_run_that_its_budget_ends_says_so(session: MemorySession) -> None:
+    model = ScriptedModel([ProviderError("budget", "The budget is spent.")])
+    done = done_of(await all_of(model, session=session))
+    assert (done.status, done.reason) == ("failed", "budget")
+
+
 async def test_a_break_after_content_keeps_the_text_and_is_not_tried_again(session: MemorySession) -> None:
     model = ScriptedModel(
         [TextChunk("Half an ans"), ProviderError("dropped", "The line broke.")], say("never")
