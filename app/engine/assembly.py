@@ -22,6 +22,9 @@ from app.infra.ids import NewId, new_id
 MAX_ARGUMENTS = 4_000_000
 """Characters of arguments that one call may have; what comes after them is not kept and the call is not run."""
 
+MAX_DEPTH = 100
+"""Levels of nesting in them; a model that has gone astray opens brackets without end."""
+
 _CUT_NUMBER = re.compile(r"-|\.?\d*(\.|[eE][+-]?)")
 
 
@@ -136,7 +139,8 @@ def read_arguments(text: str, *, blank_is_empty: bool = True) -> tuple[dict[str,
     """The arguments a call's text stands for, or why it stands for none.
 
     Blank text is a call without arguments; an object wrapped once more into a JSON string is unwrapped. Numbers
-    are exact, a key that stands twice and values that are no JSON are refused, halves of characters are scrubbed.
+    are exact, a key that stands twice and values that are no JSON or too deep are refused, halves of characters
+    are scrubbed.
     """
     if not text.strip():
         return ({}, None) if blank_is_empty else ({}, "incomplete")
@@ -152,7 +156,7 @@ def read_arguments(text: str, *, blank_is_empty: bool = True) -> tuple[dict[str,
         return {}, "not_json"
     if not isinstance(value, dict):
         return {}, "not_object"
-    return scrub_value(value), None
+    return ({}, "not_json") if _is_deep(value) else (scrub_value(value), None)
 
 
 class _DuplicateKey(Exception):
@@ -177,6 +181,17 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise _DuplicateKey
     return found
+
+
+def _is_deep(value: Any) -> bool:
+    """Level by level, as a recursion would fail where it matters."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        inside = (one.values() if isinstance(one, dict) else one for one in level)
+        level = [item for items in inside for item in items if isinstance(item, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 def _refuse_constant(name: str) -> Any:

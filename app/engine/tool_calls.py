@@ -97,13 +97,22 @@ class StepCalls:
                 crew.start(execute(prepared, happenings.put_nowait, self._clock))
             waiting = len(batch)
             while waiting:
-                async with self._abort.guard():
-                    happening = await happenings.get()
+                happening = await self._next(happenings)
                 if isinstance(happening, Finished):
                     waiting -= 1
                     yield self._finish(happening)
-                else:
+                elif happening.call_id in self._running:
                     yield happening
+
+    async def _next(self, happenings: asyncio.Queue[ToolProgress | Finished]) -> ToolProgress | Finished:
+        """What has happened is told before a stop is obeyed: a result that is there is never lost."""
+        try:
+            async with self._abort.guard():
+                return await happenings.get()
+        except Aborted:
+            if happenings.empty():
+                raise
+            return happenings.get_nowait()
 
     def _finish(self, done: Finished) -> ToolEnd:
         output = done.output
@@ -157,7 +166,10 @@ def prepare(call: ToolCall, tools: ToolMap) -> Prepared:
             None,
             ToolOutput.failed("E_UNKNOWN_TOOL", f"There is no tool {call.name!r}. Available: {names}."),
         )
-    return Prepared(call, tool, refuse_arguments(tool, call.arguments))
+    try:
+        return Prepared(call, tool, refuse_arguments(tool, call.arguments))
+    except Exception as defect:  # noqa: BLE001 - a schema that cannot be used must not end the turn
+        return Prepared(call, tool, _crashed(tool, defect))
 
 
 def batches(prepared: Sequence[Prepared]) -> Iterator[list[Prepared]]:
@@ -194,8 +206,17 @@ async def _executed(tool: Tool, call: ToolCall, context: ToolContext) -> ToolOut
         return await tool.execute(call.arguments, context)
     except Aborted:
         raise
+    except asyncio.CancelledError as lost:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        return _crashed(tool, lost)  # something inside the tool was cancelled, but not this call
     except Exception as defect:  # noqa: BLE001 - a defect of one tool must not end the turn
-        failure("tool_crashed", defect, tool=tool.name)
-        return ToolOutput.failed(
-            "E_TOOL_CRASHED", f"{tool.name} failed unexpectedly ({type(defect).__name__}). Try another way."
-        )
+        return _crashed(tool, defect)
+
+
+def _crashed(tool: Tool, defect: BaseException) -> ToolOutput:
+    failure("tool_crashed", defect, tool=tool.name)
+    return ToolOutput.failed(
+        "E_TOOL_CRASHED", f"{tool.name} failed unexpectedly ({type(defect).__name__}). Try another way."
+    )

@@ -1,0 +1,101 @@
+"""The calls of one step: whatever a tool does, each call comes to one result and the turn goes on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+import pytest
+
+from app.engine import events
+from app.engine.abort import Abort
+from app.engine.provider import CallFragment
+from app.engine.scripted import ScriptedModel, call, say
+from app.engine.session import MemorySession
+from app.engine.tools import ToolContext, ToolOutput
+from tests.engine.test_runner import Tool, all_of, done_of
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def session() -> MemorySession:
+    return MemorySession("s")
+
+
+def results(session: MemorySession) -> list[tuple[str, str, str | None]]:
+    return [
+        (result.call_id, result.status, result.code)
+        for message in session.messages
+        for result in message.results
+    ]
+
+
+async def test_a_tool_whose_own_work_was_cancelled_has_failed_and_nobody_waits_for_it(
+    session: MemorySession,
+) -> None:
+    class Lost(Tool):
+        async def execute(self, arguments: Mapping[str, Any], context: ToolContext) -> ToolOutput:
+            raise asyncio.CancelledError
+
+    model = ScriptedModel([call("lost", "c1")], say("I see."))
+    with anyio.fail_after(5):
+        done = done_of(await all_of(model, Lost("lost"), session=session))
+    assert done.status == "completed"
+    assert results(session) == [("c1", "error", "E_TOOL_CRASHED")]
+
+
+async def test_a_result_that_was_there_before_the_stop_is_kept(session: MemorySession) -> None:
+    """The stop comes in the very moment in which a change is done."""
+    abort = Abort()
+
+    class Stopper(Tool):
+        async def execute(self, arguments: Mapping[str, Any], context: ToolContext) -> ToolOutput:
+            abort.set()
+            return ToolOutput("written")
+
+    write = Stopper("write", read_only=False)
+    happened = await all_of(ScriptedModel([call("write", "c1")]), write, session=session, abort=abort)
+    assert done_of(happened).status == "aborted"
+    assert results(session) == [("c1", "ok", None)]
+    assert [event.result for event in happened if isinstance(event, events.ToolEnd)] == ["written"]
+
+
+async def test_progress_that_comes_after_the_end_of_a_call_is_not_told(session: MemorySession) -> None:
+    other = Tool("other")
+    other.may_end = anyio.Event()
+
+    class Chatty(Tool):
+        async def execute(self, arguments: Mapping[str, Any], context: ToolContext) -> ToolOutput:
+            loop = asyncio.get_running_loop()
+            loop.call_later(0, lambda: loop.call_soon(context.progress, "late", None, None))
+            loop.call_later(0.01, other.may_end.set)
+            return ToolOutput("early")
+
+    model = ScriptedModel([call("chatty", "c1", 0), call("other", "c2", 1)], say("ok"))
+    happened = await all_of(model, Chatty("chatty"), other, session=session)
+    told = [event for event in happened if isinstance(event, events.ToolEnd | events.ToolProgress)]
+    assert [type(event).__name__ for event in told] == ["ToolEnd", "ToolEnd"]
+
+
+@pytest.mark.parametrize("depth", [50, 200, 400, 480, 600, 5000])
+async def test_arguments_of_any_depth_are_a_result_and_not_the_end_of_the_turn(
+    session: MemorySession, depth: int
+) -> None:
+    nested = f'{{"path": {"[" * depth}{"]" * depth}}}'
+    model = ScriptedModel([CallFragment(0, "c1", "look", nested)], say("ok"))
+    done = done_of(await all_of(model, Tool("look"), session=session))
+    assert done.status == "completed"
+    assert results(session) == [("c1", "error", "E_ARGUMENTS")]
+
+
+async def test_a_schema_that_cannot_be_used_is_the_failure_of_its_tool_alone(session: MemorySession) -> None:
+    broken = Tool("broken")
+    broken.parameters = {"type": "object", "properties": {"path": {"pattern": "("}}}
+    model = ScriptedModel([call("broken", "c1", path="a")], say("ok"))
+    done = done_of(await all_of(model, broken, session=session))
+    assert done.status == "completed"
+    assert results(session) == [("c1", "error", "E_TOOL_CRASHED")]
+    assert not broken.runs
