@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from app.engine.errors import ProviderError
+from app.engine.provider import AuthCheck
 from app.infra.errors import InfraError
 from app.providers.detection import FoundServer, find_servers
 from app.providers.sources import SourceConfig, SourceKind, from_environment
@@ -19,9 +20,13 @@ from app.web.settings_views import KINDS, FoundView, SourceForm, SourceView, Tes
 from app.web.site import Site, site_of
 from app.workspace.errors import InvalidSource
 from app.workspace.model_sources import list_sources, load_source, order_models
-from app.workspace.source_keys import add_source_with_keys, remove_source_with_keys
+from app.workspace.source_checks import checked
+from app.workspace.source_keys import add_source_with_keys, refuse_known, remove_source_with_keys
 
 FIELDS = ("kind", "name", "base_url", "models", "key_env")
+MODELS_ADOPTED = 200
+"""Of a server that lists more, no more stand in the picker."""
+
 _FIRST = {"kind": "openai"}
 
 
@@ -43,9 +48,11 @@ async def add(request: Request) -> Response:
     try:
         source, keys = _source(form), _keys(form, site.environment)
         if form.text("act") == "test":
-            return _page(site, form=replace(typed, tested=await _try_out(site, source, keys)))
+            return _page(site, form=replace(typed, tested=_tested(await _try_out(site, source, keys))))
         confirmed = form.text("plain_http_confirmed") == "yes"
-        add_source_with_keys(site.store, site.secrets, source, keys, plain_http_confirmed=confirmed)
+        refuse_known(site.store, source.name)
+        named = await _with_models(site, checked(source, plain_http_confirmed=confirmed), keys)
+        add_source_with_keys(site.store, site.secrets, named, keys, plain_http_confirmed=confirmed)
     except (InvalidSource, InfraError) as error:
         field = getattr(error, "field", "")
         return _page(site, form=replace(typed, errors={field: str(error)}), status=422)
@@ -147,6 +154,19 @@ def _keys(form: Form, environment: Mapping[str, str]) -> list[str]:
     return keys
 
 
+async def _with_models(site: Site, source: SourceConfig, keys: list[str]) -> SourceConfig:
+    """The source with its server's own list where no model was named. Raises ``InvalidSource`` where it has none."""
+    if source.usual_models:
+        return source
+    check = await _try_out(site, source, keys)
+    if not check.models:
+        said = check.message if not check.ok else f"{source.name} lists no models."
+        raise InvalidSource(f"{said} To save it all the same, name its models here.", "models")
+    # A model that only embeds cannot answer: it comes last, so that it is nobody's default.
+    listed = sorted(check.models[:MODELS_ADOPTED], key=lambda model: "embed" in model.lower())
+    return replace(source, models=tuple(listed))
+
+
 async def _test(site: Site, name: str) -> Tested:
     """What the server of a source says to its key."""
     own = {source.name: source for source in list_sources(site.store)}
@@ -158,20 +178,19 @@ async def _test(site: Site, name: str) -> Tested:
         provider = site.sources.resolve(f"{name}/{models[0] if models else 'any'}").provider
     except ProviderError as error:
         return Tested(False, error.message)
-    return await _ask(provider)
+    return _tested(await provider.validate_auth())
 
 
-async def _try_out(site: Site, source: SourceConfig, keys: list[str]) -> Tested:
+async def _try_out(site: Site, source: SourceConfig, keys: list[str]) -> AuthCheck:
     """The same before it is saved: nothing of it is stored."""
     try:
         provider = site.sources.try_out(source, keys[0] if keys else None)
     except ProviderError as error:
-        return Tested(False, error.message)
-    return await _ask(provider)
+        return AuthCheck(False, error.message)
+    return await provider.validate_auth()
 
 
-async def _ask(provider: Any) -> Tested:
-    check = await provider.validate_auth()
+def _tested(check: AuthCheck) -> Tested:
     return Tested(check.ok, check.message)
 
 
