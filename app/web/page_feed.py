@@ -106,7 +106,7 @@ class PageFeed:
 
         Where drawing raises, or more has happened than is remembered, the next frame has the whole page.
         """
-        self._due = None
+        self._call_off()
         happened = None if self._broke else self._room.feed.since(self._seen)
         desk = self._desk.since(self._seen_desk)
         self._seen, self._seen_desk = self._room.feed.number, self._desk.number
@@ -169,6 +169,7 @@ class PageFeed:
         finally:
             self._readers -= 1
             if self._readers == 0:
+                self._call_off()
                 for unwatch in self._unwatch:
                     unwatch()
 
@@ -178,6 +179,12 @@ class PageFeed:
             loop = asyncio.get_running_loop()
             wait = max(0.0, self._drawn_at + FLUSH_SECONDS - loop.time())
             self._due = loop.call_later(wait, self._draw_due)
+
+    def _call_off(self) -> None:
+        """What was due is drawn now, or nobody reads it any more."""
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
 
     def _draw_due(self) -> None:
         self._drawn_at = asyncio.get_running_loop().time()

@@ -59,6 +59,9 @@ class Browser:
         path, _, query = address.partition("?")
         return await ask(self.app, "GET", path, [HOST, self.cookie, SAME, *headers], query=query)
 
+    async def head(self, path: str) -> Got:
+        return await ask(self.app, "HEAD", path, [HOST, self.cookie, SAME])
+
     async def post(
         self, path: str, fields: Mapping[str, str] | Sequence[tuple[str, str]] = (), *headers: tuple[str, str]
     ) -> Got:
@@ -195,7 +198,7 @@ async def open_page(
 ) -> AsyncIterator[Open]:
     """The application with the models of the environment and the store, or with this one."""
     workspace = root / "work"
-    workspace.mkdir(exist_ok=True)
+    workspace.mkdir(parents=True, exist_ok=True)
     watch = (lambda models, _: models) if model is None else (lambda _, __: model)
     environment = {"PLANCIA_WORKSPACE": str(workspace), **environment}
     folder = DataFolder(root / "data")
@@ -208,7 +211,7 @@ async def open_page(
 @asynccontextmanager
 async def open_by_hand(root: Path) -> AsyncIterator[OpenByHand]:
     workspace = root / "work"
-    workspace.mkdir(exist_ok=True)
+    workspace.mkdir(parents=True, exist_ok=True)
     clock, hand = FakeClock(), Hand()
     model = ModelByHand(hand)
     environment = {"PLANCIA_WORKSPACE": str(workspace)}

@@ -41,8 +41,11 @@ class Reader:
         if self.cursor == feed.cursor:
             return
         async with aclosing(feed.follow(self.cursor)) as frames:
-            for message in read_messages((await anext(frames)).decode()):
-                self.page.take(message)
+            self.take(await anext(frames))
+
+    def take(self, frames: bytes) -> None:
+        for message in read_messages(frames.decode()):
+            self.page.take(message)
         self.cursor = self.page.cursor
 
 

@@ -14,10 +14,13 @@ from app.engine.errors import ProviderError
 from app.engine.provider import CallFragment, ReasoningChunk, Stop, StreamEvent, TextChunk
 from app.engine.tools import ToolOutput
 from app.group_chat.room import Room
+from app.models.errors import StorageError
+from app.web.drawing import Drawing
+from app.web.page_feed import PageFeed
 from app.workspace.queue import list_queued
 from tests.web.by_hand import Who
 from tests.web.pages import HTMX, OpenByHand, open_by_hand
-from tests.web.readers import Reader, address_of, expect_same
+from tests.web.readers import Reader, address_of, assert_same, expect_same
 
 pytestmark = pytest.mark.anyio
 
@@ -298,6 +301,33 @@ async def test_names_and_models_change_at_rest_and_in_the_middle(scene: Scene) -
     await scene.post("model", model="")
     await scene.model(TextChunk("lo"), Stop("end"))
     assert scene.page.shown()[0] == "In the middle · Plancia"
+
+
+class BreaksOnce(Drawing):
+    """The disk gives way in the middle of a frame, once."""
+
+    broken = False
+
+    def floor_changed(self, room: Room) -> str:
+        if not self.broken:
+            self.broken = True
+            raise StorageError("The disk did not answer.")
+        return super().floor_changed(room)
+
+
+async def test_what_could_not_be_drawn_is_made_good_by_the_next_frame(opened: OpenByHand) -> None:
+    room, site = opened.conversation(), opened.site
+    reader = await Reader.loads(opened, room)
+    feed = PageFeed(room, opened.bench.bus, BreaksOnce(site.templates, site.scenes), "boot")
+    await opened.browser.post(f"{address_of(room)}/messages", {"text": "Begin."}, HTMX)
+    with pytest.raises(StorageError):
+        feed.draw()
+    assert feed.feed.number == 0
+    feed.draw()
+    for _, item in feed.feed.since(0) or ():
+        reader.take(item)
+    assert_same(reader.page.shown(), (await opened.browser.load(address_of(room))).shown())
+    await leave(opened, room)
 
 
 PIECES = st.sampled_from(
