@@ -49,9 +49,8 @@ class Page:
 
 def create_app(bench: Workbench, settings: ServerSettings) -> Page:
     """The page of an open workbench. Raises ``DataFolderError`` where the browser's key cannot be kept."""
-    static, root = asset_root("static"), asset_root("templates")
-    assets = Assets(static)
-    templates = Templates(root, assets)
+    assets = Assets(asset_root("static"))
+    templates = Templates(asset_root("templates"), assets)
     site = Site(
         store=bench.store,
         bus=bench.bus,
@@ -67,5 +66,4 @@ def create_app(bench: Workbench, settings: ServerSettings) -> Page:
     key = load_page_key(bench.folder)
     door = TokenCheck(settings.token, key.session, key.instance, bench.store.clock)
     hosts = HostCheck(settings.port, names_of(settings.host))
-    refusals = Refusals(templates, root / "errors" / "refused.css")
-    return Page(site, Guard(app, hosts=hosts, door=door, refusals=refusals))
+    return Page(site, Guard(app, hosts=hosts, door=door, refusals=Refusals(templates)))

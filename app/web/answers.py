@@ -6,9 +6,7 @@ import hashlib
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from markupsafe import Markup
 from starlette.types import Receive, Scope, Send
 
 from app.web.errors import WORDS
@@ -40,15 +38,13 @@ class Refusals:
 
     STATUSES = (401, 403, 405, 413)
 
-    def __init__(self, templates: Templates, rules: Path) -> None:
-        style = Markup(rules.read_text(encoding="utf-8"))
+    def __init__(self, templates: Templates) -> None:
+        style = templates.render("errors/refused.css")
         digest = b64encode(hashlib.sha256(style.encode()).digest()).decode()
         policy = CONTENT_SECURITY_POLICY.replace("style-src 'self'", f"style-src 'sha256-{digest}'")
         self._policy: Header = (b"content-security-policy", policy.encode())
         self._pages: Mapping[int, bytes] = {
-            status: templates.render(
-                "errors/refused.html", status=status, words=WORDS[status], rules=style
-            ).encode()
+            status: templates.render("errors/refused.html", status=status, words=WORDS[status]).encode()
             for status in self.STATUSES
         }
 

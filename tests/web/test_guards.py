@@ -69,13 +69,12 @@ class Gate:
     def __init__(self, names: Sequence[str] = ()) -> None:
         self.inside = Inside()
         self.clock = FakeClock()
-        root = asset_root("templates")
-        templates = Templates(root, Assets(asset_root("static")))
+        templates = Templates(asset_root("templates"), Assets(asset_root("static")))
         self.guard = Guard(
             self.inside.app,
             hosts=HostCheck(PORT, names),
             door=TokenCheck("the-token", "the-session", "ab12", self.clock),
-            refusals=Refusals(templates, root / "errors" / "refused.css"),
+            refusals=Refusals(templates),
         )
 
     async def ask(
