@@ -11,11 +11,9 @@ from html5lib import HTMLParser, getTreeBuilder
 from jinja2 import UndefinedError
 
 from app.web.live_markdown import LiveMarkdown
-from app.web.notices import notice_words
 from app.web.page_views import Toast, conversation_view, floor_view
 from app.web.times import amount, dollars, duration, elapsed, local, utc
-from app.web.tool_words import CHARACTERS_SHOWN, LINES_SHOWN, cut
-from app.web.views import first_sentence, message_view, message_views
+from app.web.views import message_view, message_views
 from app.workspace.rows import MessageRow
 from tests.case_tables import load_tsv
 from tests.web.dom import elements, holds, present, read, text_of
@@ -239,12 +237,6 @@ def test_a_text_that_streams_is_drawn_in_two_parts_and_ends_as_one() -> None:
     assert f"{message.id}-tail" not in TEMPLATES.render_message(message_view(ended))
 
 
-def test_a_kind_without_a_template_is_not_drawn() -> None:
-    assert message_views([row("plan"), row("user", "done", "x", member="user")])[0].kind == "user"
-    with pytest.raises(LookupError):
-        message_view(row("plan"))
-
-
 def test_a_day_is_said_once_before_its_first_entry() -> None:
     first, second, third = row("user", member="user"), row("assistant"), row("assistant")
     later = MessageRow(**{**_fields(third), "created": "2026-12-02T12:00:00.000Z"})  # type: ignore[arg-type]
@@ -254,35 +246,6 @@ def test_a_day_is_said_once_before_its_first_entry() -> None:
         if each.get("class") == "day"
     ]
     assert days == ["day-2026-11-30", "day-2026-12-02"]
-
-
-SENTENCES = [
-    ("The key was refused (401). It may be mistyped.", ("The key was refused (401)", "It may be mistyped.")),
-    ("No answer from 127.0.0.1. Is it on?", ("No answer from 127.0.0.1", "Is it on?")),
-    ("gpt-5.1 is busy", ("gpt-5.1 is busy", "")),
-    ("Why? Nobody knows.", ("Why?", "Nobody knows.")),
-    ("One line\nand another", ("One line", "and another")),
-    ("", ("", "")),
-]
-
-
-@pytest.mark.parametrize(("text", "parts"), SENTENCES)
-def test_the_first_sentence_is_the_heading(text: str, parts: tuple[str, str]) -> None:
-    assert first_sentence(text) == parts
-
-
-def test_a_long_output_is_cut_and_says_so() -> None:
-    lines = cut("line\n" * 1000)
-    assert lines.text.count("\n") == LINES_SHOWN - 1
-    assert lines.note == "first 200 of 1,001 lines shown"
-    wide = cut("x" * 20_000)
-    assert len(wide.text) == CHARACTERS_SHOWN
-    assert wide.note == "first 8,000 of 20,000 characters shown"
-    assert cut("short").note == ""
-
-
-def test_a_notice_of_a_later_version_is_still_said() -> None:
-    assert notice_words({"notice": "unheard_of"}, "Words.").text == "Words."
 
 
 def test_times_and_amounts_are_written_as_people_write_them() -> None:

@@ -1,0 +1,91 @@
+"""What stands around the messages: the rail, the floor line, the queue, the turns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from app.group_chat.events import Floor, FloorState
+from app.web.page_views import UNTITLED, conversation_view, floor_view, queue_view, rail_groups, task_view
+from app.web.times import local
+from app.workspace.rows import QueuedRow, TurnRow
+from tests.web.samples import TIME, conversation, row
+
+TODAY = local(TIME).date()
+
+
+def test_the_rail_has_today_and_earlier_the_newest_first() -> None:
+    rows = [
+        replace(conversation("New"), id="conv_3"),
+        replace(conversation(""), id="conv_2"),
+        replace(conversation("Old"), id="conv_1", updated="2026-11-20T12:00:00.000Z"),
+    ]
+    groups = rail_groups(
+        rows, today=TODAY, current="conv_2", running={"conv_3"}, troubled={"conv_1": "failed"}
+    )
+    assert [(group.heading, [item.title for item in group.items]) for group in groups] == [
+        ("Today", ["New", UNTITLED]),
+        ("Earlier", ["Old"]),
+    ]
+    items = {item.id: item for group in groups for item in group.items}
+    assert [items[f"conv_{n}"].state for n in (1, 2, 3)] == ["failed", "rest", "running"]
+    assert [item.id for item in items.values() if item.current] == ["conv_2"]
+
+
+def test_an_empty_group_is_not_shown() -> None:
+    assert rail_groups([], today=TODAY) == ()
+    assert [group.heading for group in rail_groups([conversation()], today=date(2027, 1, 1))] == ["Earlier"]
+
+
+def test_a_title_is_one_line_and_a_new_conversation_has_none() -> None:
+    assert conversation_view(conversation(" two\nlines ")).title == "two lines"
+    assert conversation_view(conversation("")).named is False
+    assert conversation_view(conversation("")).title == UNTITLED
+
+
+FLOORS: list[tuple[FloorState, str | None, str]] = [
+    ("thinking", None, "is thinking"),
+    ("writing", None, "is writing"),
+    ("tool", "read_file", "runs a tool: read"),
+    ("tool", "of_a_connector", "runs a tool: of_a_connector"),
+    ("tool", "{odd}", "runs a tool: {odd}"),
+    ("waiting", None, "waits to try again"),
+    ("stopping", None, "is stopping…"),
+]
+
+
+@pytest.mark.parametrize(("state", "detail", "words"), FLOORS)
+def test_the_floor_line_says_who_does_what(state: FloorState, detail: str | None, words: str) -> None:
+    view = floor_view(Floor(state, "commander", "turn_1", TIME, detail))
+    assert (view.live, view.label, view.words) == (True, "Commander", words)
+    assert view.stopping == (state == "stopping")
+
+
+def test_nobody_at_work_is_no_line_and_one_word_for_a_listener() -> None:
+    view = floor_view(Floor())
+    assert (view.live, view.words, view.since) == (False, "", None)
+    assert view.announcement == "Commander has ended its turn."
+
+
+def test_the_queue_is_numbered_and_knows_its_ends() -> None:
+    rows = [QueuedRow(f"wait_{n}", "conv_1", str(n), f"text {n}", "queue", n * 10, TIME) for n in (1, 2, 3)]
+    assert [(item.number, item.first, item.last) for item in queue_view(rows)] == [
+        (1, True, False),
+        (2, False, False),
+        (3, False, True),
+    ]
+    assert [(item.first, item.last) for item in queue_view(rows[:1])] == [(True, True)]
+
+
+def test_a_turn_is_named_by_what_was_asked() -> None:
+    turn = TurnRow(
+        "turn_1", "conv_1", 1, "commander", "s", "msg_1", "completed", None, None, None, TIME, TIME
+    )
+    asked = row("user", "done", "\n First line\nsecond", member="user")
+    assert task_view(turn, asked).name == "First line"
+    assert task_view(replace(turn, trigger="retry"), None).name == "Tried again"
+    assert task_view(replace(turn, trigger="continue"), None).name == "Continued"
+    assert task_view(turn, asked).seconds == 0
+    assert task_view(replace(turn, state="running", ended=None), asked).seconds is None
