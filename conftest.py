@@ -7,6 +7,10 @@ import pytest
 pytest_plugins = ["tests.fakes.fixtures"]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--kills", type=int, default=3, help="how often each story of a crash kills the server")
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
