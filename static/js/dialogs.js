@@ -3,6 +3,10 @@
   const confirm = document.getElementById("confirm");
   const slot = (name) => confirm.querySelector(`[data-slot=${name}]`);
 
+  function openerOf(id) {
+    return document.querySelector(`[popovertarget="${id}"]:not([popovertargetaction])`);
+  }
+
   function ask(event) {
     const { ctx, issueRequest, dropRequest } = event.detail;
     const { text = "", verb = "Delete" } = ctx.sourceElement.dataset;
@@ -11,9 +15,12 @@
     slot("text").textContent = text;
     slot("verb").textContent = verb;
     confirm.returnValue = "";
+    const menu = ctx.sourceElement.closest("[popover]")?.id;
     confirm.addEventListener("close", () => {
       if (confirm.returnValue === "yes") issueRequest();
       else dropRequest();
+      // A menu that asked is closed by now and cannot take the focus back: its button does.
+      openerOf(menu)?.focus();
     }, { once: true });
     confirm.showModal();
   }
@@ -21,7 +28,9 @@
   function hideAfter(event) {
     const { sourceElement, response } = event.detail.ctx;
     const id = sourceElement.dataset?.hides;
-    if (id && response && response.status < 300) document.getElementById(id)?.hidePopover();
+    if (!id || !response || response.status >= 300) return;
+    document.getElementById(id)?.hidePopover();
+    openerOf(id)?.focus();
   }
 
   document.addEventListener("htmx:confirm", ask);
