@@ -65,9 +65,9 @@ class Server:
             )
         assert self._process.stdout is not None
         line = self._process.stdout.readline().decode().strip()
-        assert line.startswith(READY), (
-            f"Plancia did not start: {line}\n{self.errors.read_text(encoding='utf-8')}"
-        )
+        if not line.startswith(READY):
+            self.stop()
+            raise AssertionError(f"Plancia did not start: {line}\n{self.errors.read_text(encoding='utf-8')}")
         self.login = line.removeprefix(READY)
         return self.login
 

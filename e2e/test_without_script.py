@@ -1,0 +1,66 @@
+"""Without script the page is a plain site of forms: send, see, stop, queue, undo."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from e2e.conftest import NewContext
+from e2e.talk import Talk
+from tests.fakes.llm_client import FakeLLM
+from tests.fakes.llm_script import hold, say
+
+
+@pytest.fixture
+def plain(conversation: str, new_context: NewContext) -> Talk:
+    context = new_context(java_script_enabled=False)
+    return Talk(context.new_page(), conversation).opened()
+
+
+def send(talk: Talk, text: str, button: str = "Send") -> None:
+    talk.box.fill(text)
+    talk.button(button).click()
+
+
+def test_a_message_is_sent_and_its_answer_is_there_after_a_reload(plain: Talk, llm: FakeLLM) -> None:
+    llm.script(hold(say("An answer", " in two parts."), 1))
+    send(plain, "Hello")
+    llm.wait_held()
+    plain.again()
+    expect(plain.articles("user")).to_contain_text("Hello")
+    expect(plain.answer).to_contain_text("An answer")
+    expect(plain.page.locator("meta[http-equiv=refresh]")).to_have_count(1)
+    llm.release()
+    plain.expect_answer("An answer in two parts.")
+    expect(plain.page.locator("meta[http-equiv=refresh]")).to_have_count(0)
+
+
+def test_what_runs_is_stopped_and_what_waits_is_seen(plain: Talk, llm: FakeLLM) -> None:
+    llm.script(hold(say("Begun ", "and never ended."), 1))
+    send(plain, "Begin.")
+    llm.wait_held()
+    plain.again()
+    send(plain, "Then this", button="Queue")
+    expect(plain.queue).to_contain_text("Then this")
+    plain.button("Stop").click()
+    expect(plain.button("Send")).to_be_visible()
+    expect(plain.articles("notice")).to_contain_text("Stopped by you")
+    plain.button("Delete message 1").click()
+    expect(plain.queue).to_have_count(0)
+
+
+def test_tabs_menus_and_deleting_work_by_links_and_forms(plain: Talk, llm: FakeLLM) -> None:
+    llm.script(say("Hello."))
+    send(plain, "Hello")
+    expect(plain.button("Conversation menu")).to_be_visible()
+    plain.page.get_by_role("tab", name="Usage").click()
+    expect(plain.page.get_by_role("tabpanel", name="Usage")).to_be_visible()
+    plain.button("Conversation menu").click()
+    plain.page.locator("#conversation-menu").get_by_role("button", name="Delete").click()
+    plain.button("Undo").click()
+    expect(plain.articles("user")).to_contain_text("Hello")
+
+
+def test_an_example_fills_the_box(plain: Talk) -> None:
+    plain.page.get_by_role("link", name="Show me around").click()
+    expect(plain.box).to_have_value("Show me around")
