@@ -138,20 +138,23 @@ class _Run:
                 async with aclosing(self.run_calls(calls)) as events:
                     async for event in events:
                         yield event
-            steered = self.steering.waiting()
-            for said in await self.listen(steered):
+            steered = await self.steering.fold_in(self.heed)
+            for said in steered:
                 yield Steer(said.text, said.id)
-            await self.steering.stored(steered)
             if not calls and not steered:
                 return
 
-    async def listen(self, inputs: Sequence[UserInput]) -> Sequence[UserInput]:
+    async def listen(self, inputs: Sequence[UserInput]) -> None:
         """Store what the user said, as it was said."""
         now = iso(self.harness.clock.now())
         messages = [Message("user", (Text(said.text), *said.images), said.id, now) for said in inputs]
         if messages:
             await self.session.append(*messages)
-        return inputs
+
+    async def heed(self, inputs: Sequence[UserInput]) -> None:
+        """``listen`` to what was said meanwhile; after a stop it stays where it waits."""
+        self.abort.check()
+        await self.listen(inputs)
 
     async def ask(self) -> AsyncGenerator[Event, None]:
         """One model call, sent again as long as it fails before anything was shown."""

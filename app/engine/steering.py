@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,23 +18,24 @@ class UserInput:
     images: tuple[Image, ...] = ()
 
 
+Hear = Callable[[Sequence[UserInput]], Awaitable[None]]
+"""Stores what was said in the session, durably, or raises and has stored nothing."""
+
+
 class Steering(Protocol):
     """The list of waiting messages. It keeps each one until the session has stored it."""
 
-    def waiting(self) -> Sequence[UserInput]:
-        """All that wait, oldest first; asking changes nothing."""
-        ...
+    async def fold_in(self, hear: Hear) -> Sequence[UserInput]:
+        """Give all that wait to ``hear``, oldest first and together, and take off the list what it has stored.
 
-    async def stored(self, inputs: Sequence[UserInput]) -> None:
-        """The session holds these now; they leave the list."""
+        Nobody changes or removes one of them meanwhile. Returns them; none where none wait, then ``hear`` is not
+        called.
+        """
         ...
 
 
 class NoSteering:
     """For a run that nobody steers."""
 
-    def waiting(self) -> Sequence[UserInput]:
+    async def fold_in(self, hear: Hear) -> Sequence[UserInput]:
         return ()
-
-    async def stored(self, inputs: Sequence[UserInput]) -> None:
-        return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from app.engine import events as engine
@@ -20,6 +21,19 @@ class Board:
         self.store = store
         self.conversation = conversation
         self.feed = feed
+        self._kept_back: list[RoomEvent] | None = None
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """All that is stored in the block is stored, and then announced, or nothing is. No ``await`` inside."""
+        events = self._kept_back = []
+        try:
+            with self.store.database.transaction():
+                yield
+        finally:
+            self._kept_back = None
+        for event in events:
+            self.feed.publish(event)
 
     def monotonic(self) -> float:
         return self.store.clock.monotonic()
@@ -84,7 +98,11 @@ class Board:
         turn: str | None = None,
         message_id: str | None = None,
     ) -> None:
-        self.feed.publish(RoomEvent(self.conversation, member, turn, self.store.now(), event, message_id))
+        happened = RoomEvent(self.conversation, member, turn, self.store.now(), event, message_id)
+        if self._kept_back is None:
+            self.feed.publish(happened)
+        else:
+            self._kept_back.append(happened)
 
     def count(self, call: engine.Usage, *, member: str, turn: str) -> None:
         """One line in the ledger for one model call."""

@@ -63,11 +63,7 @@ class Members:
         )
 
     def _tools(self, workspace: Path) -> ToolMap:
-        if not workspace.is_dir():
-            raise FolderMissing(
-                f"The folder {workspace} is not there any more. Put it back, or choose another folder for this"
-                " conversation."
-            )
+        _require_folder(workspace)
         closed = ClosedPlaces(Path.home(), own=(self._folder.root,))
         return file_tools(PathGate(workspace, closed=closed), ReadLedger())
 
@@ -79,3 +75,12 @@ class Members:
             system=f"{platform.system()} {platform.release()}",
             date=self._store.clock.now().astimezone().date().isoformat(),
         )
+
+
+def _require_folder(workspace: Path) -> None:
+    try:
+        there, why = workspace.is_dir(), "is not there any more. Put it back"
+    except OSError as error:
+        there, why = False, f"cannot be opened ({error.strerror or error}). Give yourself the right to"
+    if not there:
+        raise FolderMissing(f"The folder {workspace} {why}, or choose another folder for this conversation.")

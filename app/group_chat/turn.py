@@ -2,70 +2,138 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from functools import partial
+
+import anyio
+from anyio.to_thread import run_sync
 
 from app.engine import events as engine
 from app.engine.abort import Abort
-from app.engine.agent import Agent
-from app.engine.runner import Harness, run
+from app.engine.errors import EngineError, SessionError
+from app.engine.runner import run
 from app.engine.session import Session
 from app.engine.steering import Steering, UserInput
 from app.group_chat.board import Board
+from app.group_chat.errors import RoomError
 from app.group_chat.events import Floor, FloorChanged, FloorState
+from app.group_chat.members import Members
+from app.group_chat.recovery import remember
 from app.group_chat.segments import Segments
+from app.group_chat.visibility import unheard
+from app.infra.errors import InfraError
 from app.infra.logs import failure
+from app.models.errors import StorageError
+from app.workspace import conversations
+from app.workspace.errors import WorkspaceError
+from app.workspace.rows import SessionRow, TurnRow
+
+GO_ON = (
+    "Go on from where you stopped. What was done before the interruption is done: check before repeating it."
+)
+"""What a model is told when the user presses Continue; the page shows no message for it."""
+
+_IN_WORDS = (EngineError, RoomError, WorkspaceError, StorageError, InfraError)
 
 
 class LiveTurn:
     """A turn while it runs: what its member is doing, what it has written, and the way to stop it."""
 
-    def __init__(self, board: Board, turn: str, member: str) -> None:
-        self.id = turn
+    def __init__(self, board: Board, turn: TurnRow, session: SessionRow, before: TurnRow | None) -> None:
+        """``before`` is the turn that ended last in this conversation."""
+        self.id = turn.id
         self.abort = Abort()
-        self.segments = Segments(board, turn, member)
-        self.floor = Floor("thinking", member, turn, board.store.now())
+        self.ended = anyio.Event()
+        self.segments = Segments(board, turn.id, turn.member)
+        self.floor = Floor("thinking", turn.member, turn.id, board.store.now())
         self.model: str | None = None
         """``provider/model`` of the last call."""
         self._board = board
+        self._turn = turn
+        self._session = session
+        self._before = before
+        self._scope = anyio.CancelScope()
+        self._done: engine.Done | None = None
 
-    async def run(
-        self,
-        agent: Agent,
-        session: Session,
-        inputs: Sequence[UserInput],
-        harness: Harness,
-        steering: Steering,
-    ) -> engine.Done:
-        """From the inputs to the ``Done``; a defect of ours becomes a failed one, with the chat intact."""
+    async def run(self, members: Members, steering: Steering) -> None:
+        """From the first word to the last. Whatever breaks, the turn ends in words, with the chat intact."""
         try:
-            events = run(agent, session, inputs, harness, abort=self.abort, steering=steering)
-            async with aclosing(events):
-                async for event in events:
-                    self._follow(event)
-                    if isinstance(event, engine.Done):
-                        return event
-        except Exception as defect:  # noqa: BLE001 - whatever broke, the turn has to end in words
+            with self._scope:
+                await self._run(members, steering)
+        except _IN_WORDS as error:
+            failure("turn_failed", error, turn=self.id)
+            self._fail("storage" if isinstance(error, StorageError | SessionError) else "local", str(error))
+        except Exception as defect:  # noqa: BLE001 - a turn that breaks takes nobody with it
             failure("turn_broke", defect, turn=self.id)
-        return self.fail(
-            "defect", "Something went wrong inside Plancia. What was written so far is kept; press Retry."
-        )
+            self._fail(
+                "defect", "Something went wrong inside Plancia. What was written so far is kept; press Retry."
+            )
 
     def stop(self) -> None:
         """Ask the run to end; it answers with its ``Done``."""
         self._set_floor("stopping")
         self.abort.set()
 
-    def fail(self, kind: str, sentence: str) -> engine.Done:
-        """End a turn whose run could not begin, or broke."""
-        return self._close(engine.Done("failed", error=engine.Failure(kind, sentence)))
+    def cancel(self) -> None:
+        """End a run that does not answer."""
+        self._scope.cancel()
 
-    def cut_off(self) -> engine.Done:
-        """End a turn that was cancelled from outside before it could end itself."""
-        return self._close(engine.Done("aborted" if self.abort.is_set else "interrupted", reason="cancelled"))
+    def end(self) -> engine.Done:
+        """How it ended; it was cut off where it could not say so itself."""
+        cut_off = engine.Done("aborted" if self.abort.is_set else "interrupted", reason="cancelled")
+        return self._done or self._close(cut_off)
+
+    async def _run(self, members: Members, steering: Steering) -> None:
+        store = self._board.store
+        conversation = conversations.load_conversation(store, self._turn.conversation)
+        session = await members.open_session(self._session)
+        if self._before is not None:
+            await remember(store, session, self._before)
+        # Looking at the folder may take long: it may lie on a disk that sleeps, or on another machine.
+        agent = await run_sync(
+            partial(members.agent, self._turn.member, conversation), abandon_on_cancel=True
+        )
+        events = run(
+            agent, session, self._inputs(session), members.harness, abort=self.abort, steering=steering
+        )
+        await self._follow_all(events)
+        members.note(self._session, self.end(), self.model)
+
+    async def _follow_all(self, events: AsyncGenerator[engine.Event, None]) -> None:
+        """Draw what happens. Where that cannot be stored, the run is stopped, so that its session keeps the words."""
+        trouble: StorageError | None = None
+        async with aclosing(events):
+            async for event in events:
+                try:
+                    if trouble is None:
+                        self._follow(event)
+                except StorageError as error:
+                    trouble = error
+                    self.abort.set()
+        if trouble is not None:
+            raise trouble
+
+    def _inputs(self, session: Session) -> list[UserInput]:
+        store = self._board.store
+        inputs = unheard(store, self._turn.conversation, session.messages)
+        if not inputs and self._turn.trigger == "continue":
+            return [UserInput(GO_ON, store.new_id("msg"))]
+        return inputs
+
+    def _fail(self, kind: str, sentence: str) -> None:
+        """End a turn whose run could not begin, or broke; one that has ended stays as it ended."""
+        if self._done is None:
+            self._close(engine.Done("failed", error=engine.Failure(kind, sentence)))
 
     def _close(self, done: engine.Done) -> engine.Done:
-        self.segments.take(done)
+        """Draw the end. Where it cannot be stored, whoever follows the room is told all the same."""
+        self._done = done
+        try:
+            self.segments.take(done)
+        except Exception as error:  # noqa: BLE001 - see above
+            failure("end_not_drawn", error, turn=self.id)
+            self._board.publish(done, member=self.floor.member, turn=self.id)
         return done
 
     def _follow(self, event: engine.Event) -> None:
@@ -81,6 +149,8 @@ class LiveTurn:
                 self._set_floor("waiting")
             case engine.Usage():
                 self.model = f"{event.provider}/{event.model}"
+            case engine.Done():
+                self._done = event
             case _:
                 pass
 

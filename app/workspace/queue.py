@@ -58,6 +58,14 @@ def find_queued(store: Store, conversation_id: str, client_id: str) -> QueuedRow
     return store.database.find(QueuedRow, QueuedMessage.select().where(same))
 
 
+def load_queued(store: Store, conversation_id: str, queued_id: str) -> QueuedRow:
+    """One that waits in this conversation. Raises ``NotFound``."""
+    row = _load(store, queued_id)
+    if row.conversation != conversation_id:
+        raise NotFound("That message does not wait in this conversation.")
+    return row
+
+
 def send_queued(
     store: Store, queued_ids: Sequence[str], *, turn: str | None = None
 ) -> tuple[MessageRow, ...]:

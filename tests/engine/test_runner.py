@@ -17,7 +17,7 @@ from app.engine.provider import CallFragment, ReasoningChunk, Stop, TextChunk, U
 from app.engine.runner import Harness, collect, run
 from app.engine.scripted import ScriptedModel, call, say
 from app.engine.session import MemorySession
-from app.engine.steering import UserInput
+from app.engine.steering import Hear, UserInput
 from app.engine.tools import ToolContext, ToolOutput
 from app.infra.clock import SystemClock
 from app.infra.ids import new_id
@@ -320,12 +320,11 @@ async def test_steered_messages_are_folded_in_after_the_tools_all_together(sessi
         def __init__(self) -> None:
             self.list = [UserInput("use metres", "s1"), UserInput("and be brief", "s2")]
 
-        def waiting(self) -> list[UserInput]:
-            return list(self.list)
-
-        async def stored(self, inputs: Any) -> None:
-            assert {message.id for message in session.messages} >= {said.id for said in inputs}
-            self.list = [said for said in self.list if said not in inputs]
+        async def fold_in(self, hear: Hear) -> list[UserInput]:
+            told, self.list = self.list, []
+            await hear(told)
+            assert {message.id for message in session.messages} >= {said.id for said in told}
+            return told
 
     model = ScriptedModel([call("look")], say("12 m."))
     happened = await all_of(model, Tool("look"), session=session, steering=Waiting())
@@ -340,12 +339,11 @@ async def test_a_message_that_comes_with_the_final_answer_is_answered_too(sessio
     class Late:
         asked = 0
 
-        def waiting(self) -> list[UserInput]:
+        async def fold_in(self, hear: Hear) -> list[UserInput]:
             self.asked += 1
-            return [UserInput("wait", "s1")] if self.asked == 1 else []
-
-        async def stored(self, inputs: Any) -> None:
-            return None
+            told = [UserInput("wait", "s1")] if self.asked == 1 else []
+            await hear(told)
+            return told
 
     done = done_of(
         await all_of(ScriptedModel(say("First."), say("Second.")), session=session, steering=Late())
@@ -414,6 +412,20 @@ async def test_a_stop_in_the_stream_keeps_what_was_said(session: MemorySession) 
     assert [message.text for message in session.messages] == ["hello", "Once upon", ""]
     assert model.open_streams == 0
     assert any(isinstance(event, events.Usage) and event.outcome == "aborted" for event in stopping.events)
+
+
+async def test_what_waits_when_the_stop_comes_goes_on_waiting(session: MemorySession) -> None:
+    abort = Abort()
+
+    class Waiting:
+        async def fold_in(self, hear: Hear) -> list[UserInput]:
+            abort.set()
+            await hear([UserInput("use metres", "s1")])
+            raise AssertionError("it was not stored")
+
+    happened = await all_of(ScriptedModel(say("12 m.")), session=session, abort=abort, steering=Waiting())
+    assert done_of(happened).status == "aborted"
+    assert [message.id for message in session.messages if message.role == "user"] == ["u1"]
 
 
 async def test_a_stop_while_waiting_for_a_retry_starts_none(session: MemorySession) -> None:

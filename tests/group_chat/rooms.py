@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,15 +11,16 @@ import anyio
 
 from app.engine.runner import Harness
 from app.engine.scripted import ScriptedModel
+from app.engine.session import JsonlSession
 from app.group_chat.bus import Bus
 from app.group_chat.events import RoomEvent
 from app.group_chat.members import Members
 from app.group_chat.room import Room
 from app.infra.clock import Clock, SystemClock
-from app.infra.ids import new_id
+from app.infra.ids import NewId, new_id
 from app.infra.paths import DataFolder
 from app.models.database import open_database
-from app.workspace import conversations, messages
+from app.workspace import conversations, messages, sessions
 from app.workspace.rows import MessageRow
 from app.workspace.store import Store
 
@@ -51,13 +52,34 @@ class House:
     async def say(self, text: str, **more: str) -> None:
         """Send and wait until all is quiet."""
         await self.room.post(text, client_id=more.pop("client_id", new_id("said")))
+        await self.quiet()
+
+    async def quiet(self) -> None:
         with anyio.fail_after(10):
             await self.room.wait_quiet()
+
+    async def session(self) -> JsonlSession:
+        """The history of Commander as it lies on the disk."""
+        row = sessions.session_of(self.store, self.room.id, "commander")
+        return await JsonlSession.open(self.folder.root / row.path)
+
+    def freeze(self, frozen: bool = True) -> None:
+        """From now on the database takes no change, as on a disk that is full or has become read-only."""
+        self.store.database._sqlite.sql(f"PRAGMA query_only = {int(frozen)}")
+
+
+MakeMembers = Callable[[Store, DataFolder, Harness], Members]
 
 
 @asynccontextmanager
 async def house(
-    tmp_path: Path, model: ScriptedModel, clock: Clock | None = None, conversation: str | None = None
+    tmp_path: Path,
+    model: ScriptedModel,
+    clock: Clock | None = None,
+    conversation: str | None = None,
+    *,
+    new_id: NewId = new_id,
+    make_members: MakeMembers = Members,
 ) -> AsyncIterator[House]:
     """Open the folder below ``tmp_path``, the same one again after a crash or a restart."""
     workspace = tmp_path / "work"
@@ -65,7 +87,7 @@ async def house(
     folder = DataFolder(tmp_path / "data").create()
     database = open_database(folder, clock or SystemClock())
     store = Store(database, clock or SystemClock(), new_id)
-    members = Members(store, folder, Harness(model, store.clock, new_id, lambda: 0.5))
+    members = make_members(store, folder, Harness(model, store.clock, new_id, lambda: 0.5))
     try:
         async with anyio.create_task_group() as tasks:
             bus = Bus(store, members, tasks.start_soon)

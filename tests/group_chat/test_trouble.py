@@ -1,0 +1,309 @@
+"""A room in trouble: whatever breaks, it becomes quiet, says so, loses no word and takes nobody with it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from app.engine import events as engine
+from app.engine.messages import Marker
+from app.engine.provider import TextChunk
+from app.engine.scripted import ScriptedModel, call, say
+from app.engine.session import JsonlSession
+from app.group_chat.members import Members
+from app.infra.files import SystemDisk
+from app.infra.ids import new_id
+from app.models.errors import StorageError, StorageReadOnly
+from app.workspace import conversations, queue, turns
+from app.workspace.errors import NotFound
+from app.workspace.rows import SessionRow
+from tests.group_chat.rooms import House, house
+from tests.group_chat.test_room import Held, until_speaking
+
+pytestmark = pytest.mark.anyio
+
+
+def done_of(at: House) -> list[engine.Done]:
+    return [place.event for place in at.happened() if isinstance(place.event, engine.Done)]
+
+
+def user_texts(at: House) -> list[str]:
+    return [row.text for row in at.rows() if row.kind == "user"]
+
+
+# A store that takes nothing any more
+
+
+async def test_a_turn_whose_words_cannot_be_stored_ends_and_says_why(tmp_path: Path) -> None:
+    model = Held(say("One", " two."))
+    async with house(tmp_path, model) as at:
+        await until_speaking(at, model)
+        at.freeze()
+        model.go.set()
+        await at.quiet()
+        assert not at.room.floor.is_live
+        (done,) = done_of(at)
+        assert done.status == "failed"
+        assert done.error is not None
+        assert "read-only" in done.error.message
+        at.freeze(False)
+
+
+async def test_after_such_a_turn_the_room_works_again_and_that_turn_is_closed(tmp_path: Path) -> None:
+    model = Held(say("One", " two."), say("Again."))
+    async with house(tmp_path, model) as at:
+        await until_speaking(at, model)
+        at.freeze()
+        model.go.set()
+        await at.quiet()
+        at.freeze(False)
+        await at.say("are you there?")
+        assert [turn.state for turn in turns.list_turns(at.store, at.room.id)] == ["interrupted", "completed"]
+        assert at.shape() == [
+            ("user", "done", "hello"),
+            ("assistant", "done", "One two."),
+            ("notice", "done", "interrupted"),
+            ("user", "done", "are you there?"),
+            ("assistant", "done", "Again."),
+        ]
+
+
+async def test_such_a_turn_can_be_continued(tmp_path: Path) -> None:
+    model = Held(say("One", " two."), say("Again."))
+    async with house(tmp_path, model) as at:
+        await until_speaking(at, model)
+        at.freeze()
+        model.go.set()
+        await at.quiet()
+        at.freeze(False)
+        await at.room.resume()
+        await at.quiet()
+        assert at.rows()[-1].text == "Again."
+
+
+async def test_a_stop_works_although_nothing_can_be_stored(tmp_path: Path) -> None:
+    model = Held(say("One", " two."))
+    async with house(tmp_path, model) as at:
+        await until_speaking(at, model)
+        await at.room.post("later", client_id="c2")
+        at.freeze()
+        with anyio.fail_after(2):
+            await at.room.stop()
+        assert not at.room.floor.is_live
+        at.freeze(False)
+        assert [row.text for row in queue.list_queued(at.store, at.room.id)] == ["later"]
+
+
+async def test_a_message_that_cannot_be_stored_is_refused_and_can_be_sent_again(tmp_path: Path) -> None:
+    async with house(tmp_path, ScriptedModel(say("Here."))) as at:
+        at.freeze()
+        with pytest.raises(StorageReadOnly):
+            await at.room.post("hello", client_id="c1")
+        assert not at.room.floor.is_live
+        at.freeze(False)
+        await at.say("hello", client_id="c1")
+        assert [row.text for row in at.rows()] == ["hello", "Here."]
+
+
+# A crash between two writes
+
+
+class Failing:
+    """Ids, until the time comes when there is none of one kind: the moment of a crash between two writes."""
+
+    def __init__(self) -> None:
+        self.prefix = ""
+
+    def __call__(self, prefix: str) -> str:
+        if prefix == self.prefix:
+            raise StorageError("The disk is gone.")
+        return new_id(prefix)
+
+
+async def test_a_message_is_stored_with_the_turn_that_answers_it_or_not_at_all(tmp_path: Path) -> None:
+    ids = Failing()
+    async with house(tmp_path, ScriptedModel(say("Here.")), new_id=ids) as at:
+        ids.prefix = "turn"
+        with pytest.raises(StorageError):
+            await at.room.post("hello", client_id="c1")
+        assert at.rows() == []
+        assert at.happened() == []
+        ids.prefix = ""
+        await at.say("hello", client_id="c1")
+        assert [row.text for row in at.rows()] == ["hello", "Here."]
+
+
+async def test_what_waited_stays_in_the_queue_where_its_turn_cannot_begin(tmp_path: Path) -> None:
+    ids = Failing()
+    model = Held(say("One", "."), say("Two."))
+    async with house(tmp_path, model, new_id=ids) as at:
+        await until_speaking(at, model)
+        await at.room.post("second", client_id="c2")
+        ids.prefix = "turn"
+        model.go.set()
+        await at.quiet()
+        assert [row.text for row in queue.list_queued(at.store, at.room.id)] == ["second"]
+        ids.prefix = ""
+        await at.say("third")
+        assert user_texts(at) == ["hello", "third", "second"]
+        assert not at.room.floor.is_live
+
+
+# Other ways to break
+
+
+async def test_a_folder_that_the_system_refuses_is_said_and_takes_nobody_with_it(tmp_path: Path) -> None:
+    async with house(tmp_path, ScriptedModel(say("Fine."))) as at:
+        conversations.choose_workspace(at.store, at.room.id, "/" + "x" * 5000)
+        await at.say("hello")
+        assert at.rows()[-1].kind == "error"
+        assert "x" * 50 in at.rows()[-1].text
+        conversations.choose_workspace(at.store, at.room.id, str(at.workspace))
+        await at.room.resume()
+        await at.quiet()
+        assert at.rows()[-1].text == "Fine."
+
+
+async def test_a_turn_ends_once_although_its_session_is_gone_from_the_store(tmp_path: Path) -> None:
+    model = Held(say("One", " two."))
+    async with house(tmp_path, model) as at:
+        await until_speaking(at, model)
+        at.store.database._sqlite.sql("DELETE FROM sessions")
+        model.go.set()
+        await at.quiet()
+        assert [done.status for done in done_of(at)] == ["completed"]
+        assert [turn.state for turn in turns.list_turns(at.store, at.room.id)] == ["completed"]
+
+
+async def test_a_stop_before_the_turn_has_taken_its_first_step_ends_it_even_where_it_hangs(
+    tmp_path: Path,
+) -> None:
+    class Stuck(Members):
+        async def open_session(self, row: SessionRow) -> JsonlSession:
+            await anyio.sleep_forever()
+            raise AssertionError
+
+    async with house(tmp_path, ScriptedModel(), make_members=Stuck) as at:
+        await at.room.post("hello", client_id="c1")
+        with anyio.fail_after(4):
+            await at.room.stop()
+        assert [turn.state for turn in turns.list_turns(at.store, at.room.id)] == ["aborted"]
+
+
+async def test_what_a_broken_turn_had_said_is_known_to_the_next_one(tmp_path: Path) -> None:
+    class Broken(ScriptedModel):
+        async def stream(self, request: Any) -> Any:
+            if not self.requests:
+                self.requests.append(request)
+                yield (TextChunk("I was saying"),)
+                raise ZeroDivisionError
+            async for batch in super().stream(request):
+                yield batch
+
+    model = Broken(say(" it works."))
+    async with house(tmp_path, model) as at:
+        await at.say("hello")
+        await at.room.resume()
+        await at.quiet()
+        assert [message.text for message in model.requests[1].messages] == ["hello", "I was saying"]
+        assert model.requests[1].messages[1].blocks[-1] == Marker("interrupted")
+
+
+# The list of those that wait
+
+
+async def test_a_message_sent_twice_keeps_what_was_made_of_it_while_it_waits(tmp_path: Path) -> None:
+    model = Held(say("One", "."))
+    async with house(tmp_path, model) as at:
+        await until_speaking(at, model)
+        await at.room.post("later", client_id="c2")
+        (waiting,) = queue.list_queued(at.store, at.room.id)
+        await at.room.edit_waiting(waiting.id, "much later")
+        await at.room.stop()
+        await at.room.post("later", client_id="c2")
+        await at.quiet()
+        assert [row.text for row in queue.list_queued(at.store, at.room.id)] == ["much later"]
+        assert user_texts(at) == ["hello"]
+
+
+@pytest.mark.parametrize("live", [True, False])
+async def test_a_message_of_another_conversation_does_not_wait_here(tmp_path: Path, live: bool) -> None:
+    model = Held(say("One", "."))
+    async with house(tmp_path, model) as at:
+        other = conversations.create_conversation(at.store, workspace=str(at.workspace))
+        foreign = queue.enqueue(at.store, other.id, text="not here", client_id="c9")
+        if live:
+            await until_speaking(at, model)
+        for act in (
+            lambda: at.room.send_now(foreign.id),
+            lambda: at.room.edit_waiting(foreign.id, "x"),
+            lambda: at.room.delete_waiting(foreign.id),
+            lambda: at.room.move_waiting(foreign.id, 1),
+            lambda: at.room.send_now("msg_nowhere"),
+        ):
+            with pytest.raises(NotFound):
+                await act()
+        assert [row.text for row in queue.list_queued(at.store, other.id)] == ["not here"]
+        model.go.set()
+
+
+class Holding(SystemDisk):
+    """A disk that waits, once certain words are written, before it makes them durable."""
+
+    def __init__(self, words: bytes) -> None:
+        self._words = words
+        self._holds = False
+        self.holding = threading.Event()
+        self.release = threading.Event()
+
+    def write(self, descriptor: int, data: bytes) -> int:
+        self._holds = self._holds or self._words in data
+        return super().write(descriptor, data)
+
+    def sync(self, descriptor: int) -> None:
+        if self._holds:
+            self.holding.set()
+            self.release.wait(5)
+        super().sync(descriptor)
+
+
+@pytest.mark.parametrize("act", ["edit", "delete"])
+async def test_a_message_that_is_being_heard_can_neither_be_taken_back_nor_changed(
+    tmp_path: Path, act: str
+) -> None:
+    disk = Holding(b"use metres")
+
+    class Slow(Members):
+        async def open_session(self, row: SessionRow) -> JsonlSession:
+            return await JsonlSession.open(self._folder.root / row.path, disk=disk)
+
+    model = Held([call("list_files", path=".")], say("In metres."))
+    async with house(tmp_path, model, make_members=Slow) as at:
+        await until_speaking(at, model)
+        await at.room.post("use metres", client_id="c2", kind="steer")
+        (waiting,) = queue.list_queued(at.store, at.room.id)
+
+        acts: dict[str, Callable[[], Awaitable[object]]] = {
+            "edit": lambda: at.room.edit_waiting(waiting.id, "use feet"),
+            "delete": lambda: at.room.delete_waiting(waiting.id),
+        }
+
+        async def too_late() -> None:
+            with pytest.raises(NotFound):
+                await acts[act]()
+
+        async with anyio.create_task_group() as tasks:
+            model.go.set()
+            assert await anyio.to_thread.run_sync(disk.holding.wait, 5)
+            tasks.start_soon(too_late)
+            await anyio.wait_all_tasks_blocked()
+            disk.release.set()
+        await at.quiet()
+        assert user_texts(at) == ["hello", "use metres"]
+        heard = [message.text for message in (await at.session()).messages if message.role == "user"]
+        assert heard == ["hello", "use metres"]
