@@ -6,14 +6,18 @@ from collections.abc import AsyncIterator
 from urllib.parse import urlencode
 
 from sse_starlette import EventSourceResponse
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from app.group_chat.room import Room
+from app.web import welcome
+from app.web.folders import chosen_folder
 from app.web.forms import read_form
-from app.web.page_views import Toast, conversation_view
 from app.web.site import Site, done, is_htmx, site_of
+from app.web.toasts import way_back
 from app.workspace import conversations
+from app.workspace.errors import WorkspaceError
 
 PANEL_TABS = ("tasks", "plan", "files", "usage")
 PING_SECONDS = 15
@@ -31,12 +35,17 @@ async def home(request: Request) -> Response:
 
 
 async def create(request: Request) -> Response:
-    """Make a conversation; with a ``text`` it begins at once."""
+    """Make a conversation; with a ``text`` it begins at once. A folder that cannot be used is asked for again."""
     site, form = site_of(request), await read_form(request)
-    workspace = form.text("workspace") or str(site.workspace())
-    row = conversations.create_conversation(site.store, workspace=workspace)
+    wanted, text = form.text("workspace"), form.text("text")
+    try:
+        workspace = chosen_folder(wanted) if wanted else site.workspace()
+    except WorkspaceError as error:
+        task = welcome.FirstTask(wanted, text, str(error))
+        return await welcome.show(site, task=task, status=422)
+    row = conversations.create_conversation(site.store, workspace=str(workspace))
     site.bus.changed(row.id)
-    if text := form.text("text"):
+    if text:
         await site.bus.room(row.id).post(text, client_id=form.text("client_id") or row.id)
     return RedirectResponse(href(row.id), status_code=303)
 
@@ -63,8 +72,11 @@ async def page(request: Request) -> Response:
 async def earlier(request: Request) -> Response:
     """The messages before a position, as a part of the page."""
     site, room = _place(request)
-    before = int(request.query_params.get("before", "0") or 0)
-    log = site.scenes.log(room, site.feed(room).view, before=max(1, before))
+    feed = site.feed(room)
+    feed.draw()
+    log = site.scenes.log(room, feed.view, before=_position(request.query_params.get("before", "")))
+    if not log["messages"]:
+        raise HTTPException(404)
     return HTMLResponse(site.templates.render("conversation/earlier.html", **log))
 
 
@@ -161,16 +173,15 @@ async def queued(request: Request) -> Response:
         case "up" | "down":
             await room.move_waiting(item, -1 if act == "up" else 1)
         case _:
-            return HTMLResponse("There is no such act on a waiting message.", status_code=404)
+            raise HTTPException(404)
     return done(request, href(room.id))
 
 
-def way_back(request: Request) -> Toast | None:
-    """Says what was deleted right before this page, and brings it back; nothing once it is back."""
-    row = conversations.find_conversation(site_of(request).store, request.query_params.get("deleted", ""))
-    if row is None or row.deleted_at is None:
-        return None
-    return Toast(f"Deleted “{conversation_view(row).title}”.", undo=f"{href(row.id)}/undelete")
+def _position(text: str) -> int:
+    """A place in a conversation. Raises ``HTTPException`` for what is none."""
+    if not (text.isascii() and text.isdecimal() and len(text) < 16):
+        raise HTTPException(400)
+    return int(text)
 
 
 def href(conversation: str) -> str:

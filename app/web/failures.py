@@ -41,7 +41,9 @@ def exception_handlers(templates: Templates) -> dict[Any, Callable[[Request, Exc
 
     def refused(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        return error_response(templates, request, error.status_code)
+        answer = error_response(templates, request, error.status_code)
+        answer.headers.update(error.headers or {})
+        return answer
 
     def defect(request: Request, error: Exception) -> Response:
         reference = failure("request_failed", error, route=request.scope.get("path", ""))

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from starlette.datastructures import FormData
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
+
+from app.models.fields import clean_text
 
 LONGEST_FIELD = 8 * 1024 * 1024
 """Bytes of one field. A message of a million characters passes."""
@@ -18,16 +21,17 @@ class Form:
     data: FormData
 
     def raw(self, name: str) -> str:
-        """As it was typed, with the line ends of a text area as they are everywhere else."""
+        """As it was typed, with the line ends of a text area as they are everywhere else, and as UTF-8 can hold it."""
         value = self.data.get(name, "")
-        return value.replace("\r\n", "\n") if isinstance(value, str) else ""
+        return clean_text(value.replace("\r\n", "\n")) if isinstance(value, str) else ""
 
     def text(self, name: str) -> str:
         return self.raw(name).strip()
 
-    def all(self, name: str) -> list[str]:
-        return [value.strip() for value in self.data.getlist(name) if isinstance(value, str)]
-
 
 async def read_form(request: Request) -> Form:
-    return Form(await request.form(max_files=0, max_fields=100, max_part_size=LONGEST_FIELD))
+    """Raises ``HTTPException``: 413 for a field that is too long, 400 for what is no form."""
+    try:
+        return Form(await request.form(max_files=0, max_fields=100, max_part_size=LONGEST_FIELD))
+    except HTTPException as refused:
+        raise HTTPException(413 if "maximum size" in refused.detail else refused.status_code) from refused

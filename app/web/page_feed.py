@@ -124,6 +124,11 @@ class PageFeed:
         if html:
             self._publish(html)
 
+    def redraw(self) -> None:
+        """Something that no event of the room tells of is shown in it and has changed: settings, the list of models."""
+        self.draw()
+        self._publish(self._drawing.conversation_changed(self._room))
+
     def view(self, row: MessageRow) -> MessageView:
         """An article as a reader sees it now: of one that is being written, all that has been drawn."""
         if row.state != "streaming":

@@ -6,8 +6,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from app.web.forms import read_form
-from app.web.page_views import Toast
 from app.web.site import site_of
+from app.web.toasts import saved
 from app.workspace.settings import get_setting, set_setting
 
 ON_THIS_PAGE = ("composer.enter",)
@@ -19,7 +19,7 @@ async def page(request: Request) -> Response:
         "settings/general.html",
         enter=get_setting(site.store, "composer.enter"),
         theme=request.cookies.get("theme", ""),
-        toast=Toast("Saved.") if "saved" in request.query_params else None,
+        toast=saved(request),
         **site.scenes.shell(screen="settings"),
     )
 
@@ -30,4 +30,5 @@ async def change(request: Request) -> Response:
     for key in ON_THIS_PAGE:
         if value := form.text(key):
             set_setting(site.store, key, value)
+    site.settings_changed()
     return RedirectResponse("/settings?saved", status_code=303)

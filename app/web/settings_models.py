@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 
 from app.engine.errors import ProviderError
 from app.engine.provider import AuthCheck
 from app.infra.errors import InfraError
-from app.providers.detection import FoundServer, find_servers
+from app.providers.detection import find_servers
 from app.providers.sources import SourceConfig, SourceKind, from_environment
+from app.web import welcome
 from app.web.forms import Form, read_form
+from app.web.found_servers import found_views
 from app.web.page_views import Toast
 from app.web.settings_views import KINDS, FoundView, SourceForm, SourceView, Tested
 from app.web.site import Site, site_of
+from app.web.toasts import saved
 from app.workspace.errors import InvalidSource
 from app.workspace.model_sources import list_sources, load_source, order_models
 from app.workspace.source_checks import checked
-from app.workspace.source_keys import add_source_with_keys, refuse_known, remove_source_with_keys
+from app.workspace.source_keys import (
+    add_source_with_keys,
+    checked_key,
+    refuse_known,
+    remove_source_with_keys,
+)
 
-FIELDS = ("kind", "name", "base_url", "models", "key_env")
+FIELDS = ("kind", "name", "base_url", "models", "key_env", "plain_http_confirmed")
 MODELS_ADOPTED = 200
 """Of a server that lists more, no more stand in the picker."""
 
@@ -31,7 +40,7 @@ _FIRST = {"kind": "openai"}
 
 
 async def page(request: Request) -> Response:
-    return _page(site_of(request), toast=Toast("Saved.") if "saved" in request.query_params else None)
+    return _page(site_of(request), toast=saved(request))
 
 
 async def find(request: Request) -> Response:
@@ -43,20 +52,29 @@ async def find(request: Request) -> Response:
 async def add(request: Request) -> Response:
     """Save or test what the form describes; what is wrong stands beside what was typed."""
     site, form = site_of(request), await read_form(request)
-    typed = SourceForm({name: form.text(name) for name in FIELDS})
-    back = "/welcome" if form.text("back") == "/welcome" else "/settings/models?saved"
+    back = welcome.HERE if form.text("back") == welcome.HERE else ""
+    typed = SourceForm({name: form.text(name) for name in FIELDS}, back=back)
+    confirmed = form.text("plain_http_confirmed") == "yes"
     try:
-        source, keys = _source(form), _keys(form, site.environment)
+        source = checked(_source(form), plain_http_confirmed=confirmed)
+        keys = _keys(form, site.environment)
         if form.text("act") == "test":
-            return _page(site, form=replace(typed, tested=_tested(await _try_out(site, source, keys))))
-        confirmed = form.text("plain_http_confirmed") == "yes"
+            return await _again(site, replace(typed, tested=_tested(await _try_out(site, source, keys))))
         refuse_known(site.store, source.name)
-        named = await _with_models(site, checked(source, plain_http_confirmed=confirmed), keys)
+        named = await _with_models(site, source, keys)
         add_source_with_keys(site.store, site.secrets, named, keys, plain_http_confirmed=confirmed)
     except (InvalidSource, InfraError) as error:
         field = getattr(error, "field", "")
-        return _page(site, form=replace(typed, errors={field: str(error)}), status=422)
-    return RedirectResponse(back, status_code=303)
+        return await _again(site, replace(typed, errors={field: str(error)}), status=422)
+    site.settings_changed()
+    return RedirectResponse(back or "/settings/models?saved", status_code=303)
+
+
+async def _again(site: Site, form: SourceForm, *, status: int = 200) -> Response:
+    """The page that the form stands on, with the form as it was filled in."""
+    if form.back:
+        return await welcome.show(site, form=form, status=status)
+    return _page(site, form=form, status=status)
 
 
 async def act(request: Request) -> Response:
@@ -72,18 +90,9 @@ async def act(request: Request) -> Response:
         case "down":
             _move(site, name, 1)
         case _:
-            return HTMLResponse("There is no such act on a source.", status_code=404)
+            raise HTTPException(404)
+    site.settings_changed()
     return RedirectResponse("/settings/models", status_code=303)
-
-
-def found_views(site: Site, servers: Iterable[FoundServer]) -> tuple[FoundView, ...]:
-    """Servers that answered and are not in use yet, each with the form that adds it."""
-    known = {source.base_url for source in list_sources(site.store)}
-    return tuple(
-        FoundView(server.title, _what_it_has(server.source), _as_fields(server.source))
-        for server in servers
-        if server.source.base_url not in known
-    )
 
 
 def _page(
@@ -142,7 +151,7 @@ def _source(form: Form) -> SourceConfig:
 
 def _keys(form: Form, environment: Mapping[str, str]) -> list[str]:
     """The key that was typed, or that a variable holds. Raises ``InvalidSource`` for a variable that is not set."""
-    keys = [form.text("key")] if form.text("key") else []
+    keys = [checked_key(_unquoted(form.text("key")))] if form.text("key") else []
     if variable := form.text("key_env"):
         if not environment.get(variable, "").strip():
             raise InvalidSource(
@@ -150,8 +159,13 @@ def _keys(form: Form, environment: Mapping[str, str]) -> list[str]:
                 " or type the key.",
                 "key_env",
             )
-        keys.append(environment[variable])
+        keys.append(checked_key(_unquoted(environment[variable].strip())))
     return keys
+
+
+def _unquoted(key: str) -> str:
+    """Without the quotes that stood around it where it was copied from."""
+    return key[1:-1] if len(key) > 2 and key[0] == key[-1] and key[0] in "\"'" else key
 
 
 async def _with_models(site: Site, source: SourceConfig, keys: list[str]) -> SourceConfig:
@@ -200,18 +214,3 @@ def _move(site: Site, name: str, step: int) -> None:
     at = names.index(name)
     names.insert(max(0, at + step), names.pop(at))
     order_models(site.store, names)
-
-
-def _what_it_has(source: SourceConfig) -> str:
-    count = len(source.models)
-    models = "no model loaded" if count == 0 else "1 model" if count == 1 else f"{count} models"
-    return f"answers on {source.base_url}, {models}."
-
-
-def _as_fields(source: SourceConfig) -> Mapping[str, str]:
-    return {
-        "kind": source.kind,
-        "name": source.name,
-        "base_url": source.base_url or "",
-        "models": ",".join(source.models),
-    }

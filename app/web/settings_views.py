@@ -59,6 +59,8 @@ class SourceForm:
     errors: Mapping[str, str] = field(default_factory=dict)
     """Keys are fields (``name``, ``kind``, ``base_url``, ``models``, ``key``, ``key_env``) or empty for the whole."""
     tested: Tested | None = None
+    back: str = ""
+    """The page that the form stands on, where that is not the settings' own."""
 
     def value(self, name: str) -> str:
         return self.values.get(name, "")

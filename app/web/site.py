@@ -64,6 +64,11 @@ class Site:
             self._recent.append(feed)
         return feed
 
+    def settings_changed(self) -> None:
+        """Models or habits are others: open pages show what there is to choose from now."""
+        for feed in list(self._feeds.values()):
+            feed.redraw()
+
     def close_streams(self) -> None:
         """The server is about to end: every open stream says goodbye."""
         for feed in list(self._feeds.values()):
