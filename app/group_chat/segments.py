@@ -116,10 +116,10 @@ class Segments:
         return self._growing
 
     def _end_text(self, state: MessageState) -> None:
-        growing, self._growing = self._growing, None
+        growing = self._growing
         if growing is not None:
-            self._written = growing
             self._board.change(growing.row_id, state=state, **growing.stored())
+            self._growing, self._written = None, growing
 
     def _call_row(self, call_id: str, name: str) -> str:
         call = self._calls.get(call_id)
@@ -160,9 +160,9 @@ class Segments:
         return self._retry_row
 
     def _end_retry(self) -> None:
-        row_id, self._retry_row = self._retry_row, None
-        if row_id is not None:
-            self._board.change(row_id, state="done")
+        if self._retry_row is not None:
+            self._board.change(self._retry_row, state="done")
+            self._retry_row = None
 
     def _noticed(self, event: engine.Compaction | engine.Fallback | engine.LoopWarning) -> str:
         data: dict[str, Any]
