@@ -17,11 +17,6 @@ from tests.web.asgi import Got, ask
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 async def get(assets: Assets, path: str, *headers: tuple[str, str]) -> Got:
     return await ask(Starlette(routes=[Route("/static/{name}", assets.respond)]), "GET", path, headers)
 

@@ -32,11 +32,6 @@ SAME = ("sec-fetch-site", "same-origin")
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 class Inside:
     """The application behind the gate; it remembers who came through."""
 
