@@ -17,11 +17,12 @@ from app.group_chat.events import RoomEvent
 from app.group_chat.members import Members
 from app.group_chat.room import Room
 from app.infra.clock import Clock, SystemClock
+from app.infra.files import SystemDisk
 from app.infra.ids import NewId, new_id
 from app.infra.paths import DataFolder
 from app.models.database import open_database
 from app.workspace import conversations, messages, sessions
-from app.workspace.rows import MessageRow
+from app.workspace.rows import MessageRow, SessionRow
 from app.workspace.store import Store
 
 
@@ -69,6 +70,35 @@ class House:
 
 
 MakeMembers = Callable[[Store, DataFolder, Harness], Members]
+
+
+class OnWrite(SystemDisk):
+    """Calls ``heard``, in the writing thread, when certain words have been written; then they become durable."""
+
+    def __init__(self, words: bytes, heard: Callable[[], object]) -> None:
+        self._words = words
+        self._heard = heard
+        self._waits = False
+
+    def write(self, descriptor: int, data: bytes) -> int:
+        self._waits = self._words in data
+        return super().write(descriptor, data)
+
+    def sync(self, descriptor: int) -> None:
+        super().sync(descriptor)
+        if self._waits:
+            self._waits = False
+            self._heard()
+
+
+def members_on(disk: SystemDisk) -> MakeMembers:
+    """Members whose sessions lie on that disk."""
+
+    class OnDisk(Members):
+        async def open_session(self, row: SessionRow) -> JsonlSession:
+            return await JsonlSession.open(self._folder.root / row.path, disk=disk)
+
+    return OnDisk
 
 
 @asynccontextmanager

@@ -9,13 +9,13 @@ from typing import Any
 import anyio
 import pytest
 
-from app.engine.provider import TextChunk
+from app.engine.provider import CallFragment, TextChunk
 from app.engine.scripted import ScriptedModel, call, say
 from app.engine.session import JsonlSession
 from app.group_chat.segments import SAVE_EVERY
-from app.workspace import queue, sessions, turns
+from app.workspace import queue, turns
 from tests.fakes.clock import FakeClock
-from tests.group_chat.rooms import House, house
+from tests.group_chat.rooms import House, OnWrite, house, members_on
 from tests.group_chat.test_room import Held, until_speaking
 
 pytestmark = pytest.mark.anyio
@@ -36,9 +36,7 @@ async def resume(at: House) -> None:
 
 
 async def transcript(at: House) -> list[tuple[str, str]]:
-    row = sessions.session_of(at.store, at.room.id, "commander")
-    session = await JsonlSession.open(at.folder.root / row.path)
-    return [(message.role, message.text) for message in session.messages]
+    return [(message.role, message.text) for message in (await at.session()).messages]
 
 
 async def test_a_partial_answer_is_shown_as_interrupted_and_can_be_continued(tmp_path: Path) -> None:
@@ -107,25 +105,16 @@ async def test_a_change_that_was_running_is_of_unknown_outcome_and_is_not_run_ag
 
 
 async def test_an_answer_that_the_session_has_whole_is_taken_from_there(tmp_path: Path) -> None:
-    model = ScriptedModel(say("All of it."))
-    async with house(tmp_path, model) as at:
-        left: list[Path] = []
-
-        def at_end() -> None:
-            rows = at.rows()
-            if (
-                not left
-                and rows[-1].kind == "assistant"
-                and rows[-1].state == "streaming"
-                and model.open_streams == 0
-            ):
-                left.append(crash(at, tmp_path))
-
-        at.room.feed.watch(at_end)
+    left: list[Path] = []
+    disk = OnWrite(b"All of it.", lambda: left.append(crash(at, tmp_path)))
+    async with house(tmp_path, ScriptedModel(say("All ", "of it.")), make_members=members_on(disk)) as at:
         await at.say("hello")
     async with house(left[0], ScriptedModel(), conversation=at.room.id) as again:
-        assert again.rows()[1].text in ("", "All of it.")
-        assert again.rows()[1].state in ("done", "interrupted")
+        assert again.shape() == [
+            ("user", "done", "hello"),
+            ("assistant", "done", "All of it."),
+            ("notice", "done", "interrupted"),
+        ]
 
 
 async def test_what_waited_in_the_queue_still_waits(tmp_path: Path) -> None:
@@ -156,3 +145,47 @@ async def test_recovering_twice_changes_nothing_more(tmp_path: Path) -> None:
 async def transcript_of(left: Path) -> list[tuple[str, str]]:
     session = await JsonlSession.open(next((left / "data" / "sessions").glob("*.jsonl")))
     return [(message.role, message.text) for message in session.messages]
+
+
+async def test_words_before_a_call_that_was_still_arriving_are_known_after_the_restart(
+    tmp_path: Path,
+) -> None:
+    """Their article was closed when the call began; the session gets an answer only as a whole."""
+
+    class Calling(Held):
+        async def stream(self, request: Any) -> Any:
+            yield (TextChunk("I look."),)
+            yield (CallFragment(0, "c1", "read_file", '{"pa'),)
+            self.speaking.set()
+            await self.go.wait()
+
+    model = Calling()
+    async with house(tmp_path, model) as at:
+        await until_speaking(at, model)
+        left = crash(at, tmp_path)
+    after = ScriptedModel(say("Where was I?"))
+    async with house(left, after, conversation=at.room.id) as again:
+        assert again.shape()[1:3] == [
+            ("assistant", "done", "I look."),
+            ("tool_call", "interrupted", "read_file"),
+        ]
+        await resume(again)
+        assert [message.text for message in after.requests[0].messages][:2] == ["hello", "I look."]
+
+
+async def test_a_message_that_was_heard_right_before_the_crash_waits_no_more(tmp_path: Path) -> None:
+    """The session has it and the queue has it still: it was folded in, and not yet sent."""
+    left: list[Path] = []
+    disk = OnWrite(b"use metres", lambda: left.append(crash(at, tmp_path)))
+    model = Held(say("One", "."), say("12 m."))
+    async with house(tmp_path, model, make_members=members_on(disk)) as at:
+        await until_speaking(at, model)
+        await at.room.post("use metres", client_id="c2", kind="steer")
+        model.go.set()
+        await at.quiet()
+    async with house(left[0], ScriptedModel(say("12 m.")), conversation=at.room.id) as again:
+        assert queue.list_queued(again.store, again.room.id) == []
+        assert [row.text for row in again.rows() if row.kind == "user"] == ["hello", "use metres"]
+        await resume(again)
+        heard = [message.text for message in (await again.session()).messages if message.role == "user"]
+        assert heard.count("use metres") == 1

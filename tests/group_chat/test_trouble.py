@@ -16,13 +16,12 @@ from app.engine.provider import TextChunk
 from app.engine.scripted import ScriptedModel, call, say
 from app.engine.session import JsonlSession
 from app.group_chat.members import Members
-from app.infra.files import SystemDisk
 from app.infra.ids import new_id
 from app.models.errors import StorageError, StorageReadOnly
 from app.workspace import conversations, queue, turns
 from app.workspace.errors import NotFound
 from app.workspace.rows import SessionRow
-from tests.group_chat.rooms import House, house
+from tests.group_chat.rooms import House, OnWrite, house, members_on
 from tests.group_chat.test_room import Held, until_speaking
 
 pytestmark = pytest.mark.anyio
@@ -252,38 +251,18 @@ async def test_a_message_of_another_conversation_does_not_wait_here(tmp_path: Pa
         model.go.set()
 
 
-class Holding(SystemDisk):
-    """A disk that waits, once certain words are written, before it makes them durable."""
-
-    def __init__(self, words: bytes) -> None:
-        self._words = words
-        self._holds = False
-        self.holding = threading.Event()
-        self.release = threading.Event()
-
-    def write(self, descriptor: int, data: bytes) -> int:
-        self._holds = self._holds or self._words in data
-        return super().write(descriptor, data)
-
-    def sync(self, descriptor: int) -> None:
-        if self._holds:
-            self.holding.set()
-            self.release.wait(5)
-        super().sync(descriptor)
-
-
 @pytest.mark.parametrize("act", ["edit", "delete"])
 async def test_a_message_that_is_being_heard_can_neither_be_taken_back_nor_changed(
     tmp_path: Path, act: str
 ) -> None:
-    disk = Holding(b"use metres")
+    holding, release = threading.Event(), threading.Event()
 
-    class Slow(Members):
-        async def open_session(self, row: SessionRow) -> JsonlSession:
-            return await JsonlSession.open(self._folder.root / row.path, disk=disk)
+    def hold() -> None:
+        holding.set()
+        release.wait(5)
 
     model = Held([call("list_files", path=".")], say("In metres."))
-    async with house(tmp_path, model, make_members=Slow) as at:
+    async with house(tmp_path, model, make_members=members_on(OnWrite(b"use metres", hold))) as at:
         await until_speaking(at, model)
         await at.room.post("use metres", client_id="c2", kind="steer")
         (waiting,) = queue.list_queued(at.store, at.room.id)
@@ -299,10 +278,10 @@ async def test_a_message_that_is_being_heard_can_neither_be_taken_back_nor_chang
 
         async with anyio.create_task_group() as tasks:
             model.go.set()
-            assert await anyio.to_thread.run_sync(disk.holding.wait, 5)
+            assert await anyio.to_thread.run_sync(holding.wait, 5)
             tasks.start_soon(too_late)
             await anyio.wait_all_tasks_blocked()
-            disk.release.set()
+            release.set()
         await at.quiet()
         assert user_texts(at) == ["hello", "use metres"]
         heard = [message.text for message in (await at.session()).messages if message.role == "user"]
