@@ -11,6 +11,8 @@ from urllib.parse import urlencode
 
 import anyio
 from anyio.abc import TaskGroup
+from starlette.applications import Starlette
+from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message
 
 from app.engine.provider import ModelSource
@@ -21,6 +23,7 @@ from app.infra.clock import Clock
 from app.infra.ids import new_id
 from app.infra.paths import DataFolder
 from app.main import Page, ServerSettings, create_app
+from app.web.guards import Guard
 from app.web.page_feed import PageFeed
 from app.web.site import Site
 from app.workbench import Workbench, open_cabinet, open_workbench
@@ -172,6 +175,14 @@ class Open:
     @property
     def site(self) -> Site:
         return self.app._site
+
+    @property
+    def routes(self) -> list[BaseRoute]:
+        """What the application behind the gate serves."""
+        inside = self.app._app
+        assert isinstance(inside, Guard)
+        assert isinstance(inside._app, Starlette)
+        return list(inside._app.routes)
 
     def conversation(self) -> Room:
         """A new one, in the room where it is talked."""
