@@ -56,6 +56,11 @@ class LivePage:
         self.applied: list[str] = []
         """The ids of the frames, in the order in which they came."""
 
+    @staticmethod
+    def parsed(html: str) -> Element:
+        """A page without a stream, or a part of one."""
+        return read_tree(html)
+
     @property
     def stream_address(self) -> str:
         return self.element("bus").attributes["hx-sse:connect"]
