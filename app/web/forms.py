@@ -10,8 +10,8 @@ from starlette.requests import Request
 
 from app.models.fields import clean_text
 
-LONGEST_FIELD = 8 * 1024 * 1024
-"""Bytes of one field. A message of a million characters passes."""
+LONGEST_FIELD = 13 * 1024 * 1024
+"""Bytes of one field as a browser encodes it. A message of a million characters passes, whichever they are."""
 
 
 @dataclass(frozen=True, slots=True)

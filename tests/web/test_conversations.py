@@ -132,7 +132,7 @@ async def test_a_message_of_a_megabyte_arrives_whole(talk: Talk) -> None:
 
 
 async def test_what_is_too_big_is_refused_in_words(talk: Talk) -> None:
-    got = await talk.post("messages", HTMX, text="a" * (9 << 20))
+    got = await talk.post("messages", HTMX, text="a" * (14 << 20))
     assert got.status == 413
     assert sentence(got).startswith("It is larger than what Plancia takes")
     body = [b"x=" + b"a" * (1 << 20)] * 18
