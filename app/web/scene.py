@@ -12,6 +12,7 @@ from app.group_chat.room import Room
 from app.infra.feed import Feed
 from app.providers.demo import LABEL as DEMO_LABEL
 from app.providers.demo import MODEL as DEMO
+from app.providers.demo import SUGGESTIONS
 from app.providers.routing import Sources
 from app.web.page_views import (
     Composer,
@@ -111,6 +112,7 @@ class Scenes:
             "floor": floor_view(room.floor),
             "queue": queue_view(queue.list_queued(self.store, room.id)),
             "composer": self._composer(room, row),
+            "examples": SUGGESTIONS,
         }
 
     def details(self, room: Room) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from app.group_chat.events import Floor
 from app.infra.paths import asset_root
+from app.providers.demo import SUGGESTIONS
 from app.web.assets import Assets
 from app.web.page_views import (
     Composer,
@@ -112,6 +113,7 @@ def values(messages: Sequence[MessageView] = (), floor: Floor = RESTING, **more:
         "earlier": None,
         "floor": floor_view(floor),
         "queue": queue_view(queued),
+        "examples": SUGGESTIONS,
         "composer": Composer(
             floor.is_live, "steer", (ModelOption("", "Default: demo", True), ModelOption("a/b", "b", False))
         ),
