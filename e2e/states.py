@@ -1,0 +1,211 @@
+"""The screens of Plancia in their states, each brought about as a user would, to be looked at and measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from playwright.sync_api import Page, ViewportSize, expect
+
+from e2e.server import Server
+from e2e.talk import Talk
+from tests.fakes.llm_client import FakeLLM
+from tests.fakes.llm_script import call, fail, hold, say
+
+PHONE: ViewportSize = {"width": 390, "height": 844}
+
+ANSWER = """\
+Here is the plan, in **three** parts:
+
+1. Read the notes
+2. Compare them with `importer.py`
+3. Write what is missing
+
+| File | Lines | State |
+|:-----|------:|-------|
+| notes.md | 42 | read |
+| importer.py | 380 | open |
+
+```python
+def wait(seconds: float) -> None:
+    \"\"\"Sleep, but not longer than the server asked for.\"\"\"
+    sleep(min(seconds, LIMIT))
+```
+
+> What cannot be repeated is not retried.
+
+That is all there is to it.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What a state is brought about with."""
+
+    server: Server
+    llm: FakeLLM
+    page: Page
+
+    def talk(self) -> Talk:
+        return Talk(self.page, self.server.new_conversation()).opened()
+
+
+def empty(stage: Stage) -> None:
+    stage.talk()
+
+
+def streaming(stage: Stage) -> None:
+    talk = stage.talk()
+    (stage.server.workspace / "notes.md").write_text(
+        "# Notes\n\nRetry after the time that the server names.\n"
+    )
+    stage.llm.script(
+        say(
+            "I read the notes first.",
+            reasoning=["The notes come first."],
+            calls=[call("read_file", {"path": "notes.md"})],
+        ),
+        hold(say(*ANSWER.splitlines(keepends=True)), 11),
+    )
+    talk.say("Our importer dies when the server limits it. What shall we do?")
+    stage.llm.wait_held()
+    expect(talk.answer.get_by_role("table")).to_be_visible()
+
+
+def queue(stage: Stage) -> None:
+    streaming(stage)
+    talk = Talk(stage.page, stage.page.url)
+    for text in ("Then write a test for it.", "And tell me what it cost."):
+        talk.say(text, key="Control+Enter")
+        expect(talk.queue.filter(has_text=text)).to_be_visible()
+    talk.say("Mind the limits.", key="Enter")
+    expect(talk.queue).to_have_count(3)
+
+
+def done(stage: Stage) -> None:
+    streaming(stage)
+    stage.llm.release()
+    expect(Talk(stage.page, stage.page.url).button("Send")).to_be_visible()
+
+
+def stopped(stage: Stage) -> None:
+    streaming(stage)
+    talk = Talk(stage.page, stage.page.url)
+    talk.button("Stop").click()
+    expect(talk.button("Send")).to_be_visible()
+
+
+def error(stage: Stage) -> None:
+    talk = stage.talk()
+    stage.llm.script(fail(401, "Incorrect API key provided: sk-****. You can find it in your account."))
+    talk.say("Our importer dies when the server limits it. What shall we do?")
+    expect(talk.button("Retry")).to_be_visible()
+
+
+def delete_dialog(stage: Stage) -> None:
+    done(stage)
+    talk = Talk(stage.page, stage.page.url)
+    talk.button("Conversation menu").click()
+    stage.page.locator("#conversation-menu").get_by_role("button", name="Delete").click()
+    expect(stage.page.get_by_role("dialog")).to_be_visible()
+
+
+def menu(stage: Stage) -> None:
+    done(stage)
+    Talk(stage.page, stage.page.url).button("Conversation menu").click()
+    expect(stage.page.locator("#conversation-menu")).to_be_visible()
+
+
+def keys(stage: Stage) -> None:
+    talk = stage.talk()
+    talk.log.focus()
+    stage.page.keyboard.press("?")
+    expect(stage.page.get_by_role("dialog", name="Keys")).to_be_visible()
+
+
+def open_tool(stage: Stage) -> None:
+    done(stage)
+    talk = Talk(stage.page, stage.page.url)
+    talk.articles("tool_call").locator("summary").click()
+    expect(talk.articles("tool_call").locator("[data-part=output]")).to_be_visible()
+
+
+def interrupted(stage: Stage) -> None:
+    streaming(stage)
+    stage.server.kill()
+    stage.server.start_again()
+    expect(Talk(stage.page, stage.page.url).button("Continue")).to_be_visible()
+
+
+def reconnecting(stage: Stage) -> None:
+    talk = stage.talk()
+    talk.say("Hello")
+    talk.expect_answer("You said: Hello.")
+    talk.box.fill("What I write meanwhile")
+    stage.server.kill()
+    expect(talk.reconnecting).to_be_visible()
+    # The next state finds a server; this page does not look for it as long as it is offline.
+    stage.page.context.set_offline(True)
+    stage.server.start_again()
+
+
+def rail_drawer(stage: Stage) -> None:
+    stage.page.set_viewport_size(PHONE)
+    done(stage)
+    Talk(stage.page, stage.page.url).button("Open conversations").click()
+    expect(stage.page.get_by_role("navigation", name="Conversations")).to_be_visible()
+
+
+def details_drawer(stage: Stage) -> None:
+    stage.page.set_viewport_size(PHONE)
+    done(stage)
+    Talk(stage.page, stage.page.url).button("Open details").click()
+    stage.page.get_by_role("tab", name="Usage").click()
+    expect(stage.page.get_by_role("tabpanel", name="Usage")).to_be_visible()
+
+
+def settings_general(stage: Stage) -> None:
+    stage.page.goto(stage.server.login)
+    stage.page.goto(f"{stage.server.url}/settings")
+
+
+def settings_models(stage: Stage) -> None:
+    stage.page.goto(stage.server.login)
+    stage.page.goto(f"{stage.server.url}/settings/models")
+
+
+def welcome(stage: Stage) -> None:
+    stage.page.goto(stage.server.login)
+    stage.page.goto(f"{stage.server.url}/welcome")
+
+
+def not_found(stage: Stage) -> None:
+    stage.page.goto(stage.server.login)
+    stage.page.goto(f"{stage.server.url}/conversations/none")
+
+
+def refused(stage: Stage) -> None:
+    stage.page.goto(stage.server.url)
+
+
+STATES: Mapping[str, Callable[[Stage], None]] = {
+    "empty": empty,
+    "streaming": streaming,
+    "queue": queue,
+    "done": done,
+    "stopped": stopped,
+    "interrupted": interrupted,
+    "reconnecting": reconnecting,
+    "error": error,
+    "open-tool": open_tool,
+    "menu": menu,
+    "delete-dialog": delete_dialog,
+    "keys": keys,
+    "rail-drawer": rail_drawer,
+    "details-drawer": details_drawer,
+    "settings-general": settings_general,
+    "settings-models": settings_models,
+    "welcome": welcome,
+    "not-found": not_found,
+    "refused": refused,
+}
