@@ -64,7 +64,7 @@ async def ask(
     }
     try:
         await app(scope, receive, send)
-    except Exception:  # noqa: BLE001 - a server logs what an application raises after its answer has begun
+    except Exception:
         if not got.status:
             raise
     return got
