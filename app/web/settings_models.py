@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 
 from app.engine.errors import ProviderError
 from app.engine.provider import AuthCheck
-from app.infra.errors import InfraError
+from app.infra.errors import InfraError, SecretsError
 from app.providers.detection import find_servers
 from app.providers.sources import SourceConfig, SourceKind, from_environment
 from app.web import welcome
@@ -32,7 +32,9 @@ from app.workspace.source_keys import (
     remove_source_with_keys,
 )
 
-FIELDS = ("kind", "name", "base_url", "models", "key_env", "plain_http_confirmed")
+FIELDS = ("kind", "name", "base_url", "models", "plain_http_confirmed")
+"""What a form that comes back still holds; a key is typed anew."""
+
 MODELS_ADOPTED = 200
 """Of a server that lists more, no more stand in the picker."""
 
@@ -53,7 +55,7 @@ async def add(request: Request) -> Response:
     """Save or test what the form describes; what is wrong stands beside what was typed."""
     site, form = site_of(request), await read_form(request)
     back = welcome.HERE if form.text("back") == welcome.HERE else ""
-    typed = SourceForm({name: form.text(name) for name in FIELDS}, back=back)
+    typed = SourceForm({**{name: form.text(name) for name in FIELDS}, **_variable(form, site)}, back=back)
     confirmed = form.text("plain_http_confirmed") == "yes"
     try:
         source = checked(_source(form), plain_http_confirmed=confirmed)
@@ -112,9 +114,17 @@ def _page(
         found=found,
         form=form or SourceForm(_FIRST),
         kinds=KINDS,
-        secrets_where=site.secrets.where,
+        secrets_where=_keys_lie(site),
         **site.scenes.shell(screen="settings"),
     )
+
+
+def _keys_lie(site: Site) -> str:
+    """Where keys are kept, or why those that were cannot be read: the form takes them again."""
+    try:
+        return site.secrets.where
+    except SecretsError as error:
+        return str(error)
 
 
 def _views(site: Site, tested: Mapping[str, Tested]) -> list[SourceView]:
@@ -149,23 +159,30 @@ def _source(form: Form) -> SourceConfig:
     return SourceConfig(form.text("name"), kind, form.text("base_url") or None, models)
 
 
+def _variable(form: Form, site: Site) -> Mapping[str, str]:
+    """The name of the variable where it is one: a key that was typed in its place is not shown again."""
+    name = form.text("key_env")
+    return {"key_env": name} if site.environment.get(name, "").strip() else {}
+
+
 def _keys(form: Form, environment: Mapping[str, str]) -> list[str]:
-    """The key that was typed, or that a variable holds. Raises ``InvalidSource`` for a variable that is not set."""
+    """The key that was typed, or that a variable holds. Raises ``InvalidSource``; the text has no key."""
     keys = [checked_key(_unquoted(form.text("key")))] if form.text("key") else []
     if variable := form.text("key_env"):
-        if not environment.get(variable, "").strip():
+        value = environment.get(variable, "").strip()
+        if not value:
             raise InvalidSource(
-                f"The variable {variable[:60]} is not set where Plancia was started. Set it and start again,"
-                " or type the key.",
+                "No variable of this name is set where Plancia was started. Set it and start Plancia again, or type"
+                " the key in its field.",
                 "key_env",
             )
-        keys.append(checked_key(_unquoted(environment[variable].strip())))
+        keys.append(checked_key(_unquoted(value)))
     return keys
 
 
 def _unquoted(key: str) -> str:
     """Without the quotes that stood around it where it was copied from."""
-    return key[1:-1] if len(key) > 2 and key[0] == key[-1] and key[0] in "\"'" else key
+    return key[1:-1] if len(key) > 1 and key[0] == key[-1] and key[0] in "\"'" else key
 
 
 async def _with_models(site: Site, source: SourceConfig, keys: list[str]) -> SourceConfig:
