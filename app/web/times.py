@@ -26,7 +26,9 @@ def day_name(day: date) -> str:
 
 
 def duration(seconds: float) -> str:
-    """``0.4 s``, ``12 s``, ``2:05``, ``1:02:05``"""
+    """``40 ms``, ``0.4 s``, ``12 s``, ``2:05``, ``1:02:05``"""
+    if seconds < 0.1:
+        return f"{seconds * 1000:.0f} ms"
     if seconds < 10:
         return f"{seconds:.1f} s"
     if seconds < 60:

@@ -250,7 +250,7 @@ def test_a_day_is_said_once_before_its_first_entry() -> None:
 
 def test_times_and_amounts_are_written_as_people_write_them() -> None:
     assert utc(local("2026-11-30T14:10:24.871Z")) == "2026-11-30T14:10:24.871Z"
-    assert [duration(seconds) for seconds in (0.04, 1.2, 12, 125)] == ["0.0 s", "1.2 s", "12 s", "2:05"]
+    assert [duration(seconds) for seconds in (0.04, 1.2, 12, 125)] == ["40 ms", "1.2 s", "12 s", "2:05"]
     assert [elapsed(seconds) for seconds in (-1, 8, 3725)] == ["0:00", "0:08", "1:02:05"]
     assert [amount(number) for number in (812, 3200, 41_000, 1_900_000)] == ["812", "3.2k", "41k", "1.9M"]
     assert [dollars(cost) for cost in (0, 0.31, 0.0012)] == ["$0.00", "$0.31", "$0.0012"]
