@@ -1,4 +1,4 @@
-"""A person without a browser: signs in to a live Plancia over HTTP, says things, and waits for what the stream shows."""
+"""A person without a browser: signs in to a live Plancia over HTTP, says things, waits for what the stream shows."""
 
 from __future__ import annotations
 
