@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from app.workbench import FolderUnusable
@@ -16,10 +15,6 @@ def chosen_folder(text: str) -> Path:
             raise FolderUnusable(f"“{text}” is no whole path. Begin it with / or ~.")
         if not folder.is_dir():
             raise FolderUnusable(_missing(folder))
-        if not os.access(folder, os.R_OK | os.X_OK):
-            raise FolderUnusable(
-                f"The folder {folder} cannot be read. Change its permissions, or choose another one."
-            )
     except (OSError, RuntimeError, ValueError) as error:
         raise FolderUnusable(f"“{text}” cannot be a folder on this computer. Choose another one.") from error
     return folder

@@ -18,7 +18,6 @@ async def page(request: Request) -> Response:
     return site.page(
         "settings/general.html",
         enter=get_setting(site.store, "composer.enter"),
-        theme=request.cookies.get("theme", ""),
         toast=saved(request),
         **site.scenes.shell(screen="settings"),
     )
