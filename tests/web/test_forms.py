@@ -49,9 +49,8 @@ async def test_a_file_is_no_text() -> None:
 
 
 async def test_a_million_characters_pass_and_more_than_the_longest_field_does_not() -> None:
-    for character in "a€👍":
-        text = character * 1_000_000
-        assert (await read(urlencode({"a": text}).encode())).raw("a") == text
+    text = "👍" * 1_000_000
+    assert (await read(urlencode({"a": text}).encode())).raw("a") == text
     assert await refused(b"a=" + b"x" * (LONGEST_FIELD + 1)) == 413
     head = b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n'
     assert (
