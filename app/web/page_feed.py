@@ -56,8 +56,6 @@ class _Changes:
         match event.event:
             case RowAdded():
                 self.added.append(row)
-                # What the user says may have waited in the queue until now.
-                self.queue = self.queue or event.member == "user"
             case RowChanged():
                 self.changed[row] = None
             case engine.TextDelta(text=text):

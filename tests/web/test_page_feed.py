@@ -155,7 +155,7 @@ def in_pieces(text: str, seed: int, longest: int) -> list[TextChunk]:
     return pieces
 
 
-@pytest.mark.parametrize(("seed", "longest", "look_every"), [(1, 40, 1), (2, 90, 1), (3, 20, 3), (4, 5, 11)])
+@pytest.mark.parametrize(("seed", "longest", "look_every"), [(1, 40, 1), (2, 90, 1), (3, 20, 3), (4, 9, 8)])
 async def test_markdown_of_every_kind_wherever_it_is_chopped(
     scene: Scene, seed: int, longest: int, look_every: int
 ) -> None:
@@ -287,8 +287,9 @@ async def test_a_stop_holds_the_queue_until_it_is_sent(scene: Scene) -> None:
     await scene.post(f"queue/{second.id.removeprefix('queued-')}/send")
     await scene.model(TextChunk("Yes."), Stop("end"))
     await scene.post("messages", text="later", client_id="q1")
-    assert first.id not in [each.id for each in scene.page.document.walk()]
+    await scene.post(f"queue/{first.id.removeprefix('queued-')}/send")
     await scene.model(TextChunk("Now."), Stop("end"))
+    assert scene.page.element("queue").all("li") == []
 
 
 async def test_names_and_models_change_at_rest_and_in_the_middle(scene: Scene) -> None:
@@ -490,8 +491,8 @@ class Wander:
         assert got.status in (204, 404, 409, 422), got.text
 
 
-@settings(max_examples=40)
-@given(acts=st.lists(ACTS, min_size=5, max_size=40))
+@settings(max_examples=20)
+@given(acts=st.lists(ACTS, min_size=5, max_size=30))
 async def test_whatever_happens_every_reader_shows_what_a_loaded_page_shows(
     opened: OpenByHand, acts: list[tuple[Any, ...]]
 ) -> None:
