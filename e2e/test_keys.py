@@ -20,13 +20,13 @@ def focused(page: Page) -> str:
     return name
 
 
-def tab_to(page: Page, name: str) -> None:
+def tab_to(page: Page, name: str, key: str = "Tab") -> None:
     seen = []
-    for _ in range(40):
+    for _ in range(20):
         if (here := focused(page)) == name:
             return
         seen.append(here)
-        page.keyboard.press("Tab")
+        page.keyboard.press(key)
     raise AssertionError(f"Tab never came to {name!r}, but to {seen}.")
 
 
@@ -49,7 +49,7 @@ def test_a_new_conversation_and_its_title_without_a_mouse(talk: Talk, llm: FakeL
     page = talk.page
     talk.say("Something to rename")
     talk.expect_answer("You said: Something to rename.")
-    tab_to(page, "Conversation menu")
+    tab_to(page, "Conversation menu", key="Shift+Tab")
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     assert focused(page) == "Rename"
