@@ -1,29 +1,27 @@
 """aiohttp's transport for httpx, frank about what went wrong before there was a response.
 
-The stock mapping calls a refused connection a timeout and leaves malformed heads unmapped; a user has to be told
-which of them it was.
+The stock mapping calls a refused connection a timeout, names TLS where there was none, and leaves addresses, headers
+and malformed heads unmapped; a user has to be told which of them it was.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import aiohttp
 import httpx
 from httpx_aiohttp import AiohttpTransport
 
+_LONGEST_HEADER = 64 * 1024
+
 _MEANINGS: tuple[tuple[type[Exception], type[httpx.TransportError]], ...] = (
+    (aiohttp.InvalidURL, httpx.UnsupportedProtocol),
     (aiohttp.ConnectionTimeoutError, httpx.ConnectTimeout),
     (aiohttp.SocketTimeoutError, httpx.ReadTimeout),
     (aiohttp.ClientConnectorError, httpx.ConnectError),
     (aiohttp.ServerDisconnectedError, httpx.RemoteProtocolError),
     (aiohttp.ClientOSError, httpx.ReadError),
     (aiohttp.ClientResponseError, httpx.RemoteProtocolError),
+    (ValueError, httpx.LocalProtocolError),
 )
-
-
-_LONGEST_HEADER = 64 * 1024
 
 
 class FrankTransport(AiohttpTransport):
@@ -37,18 +35,26 @@ class FrankTransport(AiohttpTransport):
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        with _meant():
+        try:
             return await super().handle_async_request(request)
+        except (httpx.TransportError, aiohttp.ClientError, ValueError) as error:
+            failure = error
+        # Raised out here, so that the sentence is read from what happened and not from aiohttp's words about it.
+        raise _meant(failure)
 
 
-@contextmanager
-def _meant() -> Iterator[None]:
-    """Raise what the first error was, in httpx's names."""
-    try:
-        yield
-    except (httpx.TransportError, aiohttp.ClientError) as error:
-        first = error.__cause__ if isinstance(error, httpx.TransportError) else error
-        for kind, meaning in _MEANINGS:
-            if isinstance(first, kind):
-                raise meaning(str(first)) from first
-        raise
+def _meant(error: Exception) -> Exception:
+    """What the first error was, in httpx's names, caused by what the system or TLS said."""
+    first = error.__cause__ if isinstance(error, httpx.TransportError) and error.__cause__ else error
+    cause = getattr(first, "certificate_error", None) or getattr(first, "os_error", None)
+    for kind, meaning in _MEANINGS:
+        if isinstance(first, kind):
+            words = (
+                f"not a URL of a known protocol: {first}"
+                if kind is aiohttp.InvalidURL
+                else str(cause or first)
+            )
+            named = meaning(words)
+            named.__cause__ = cause
+            return named
+    return error

@@ -89,7 +89,7 @@ That is all. Reload the page if you like: it will look the same.
 
 HOW_TO_ADD = """To get real answers, add a model:
 
-- on the page: Settings, Model sources. A model on this computer (Ollama, LM Studio, llama.cpp) needs no key;
+- on the page: Settings, Models. A model on this computer (Ollama, LM Studio, llama.cpp) needs no key;
 - in a terminal: `plancia provider add NAME --kind openai --base-url URL --model MODEL`;
 - or set a key such as `ANTHROPIC_API_KEY` or `OPENAI_API_KEY` before you start Plancia."""
 

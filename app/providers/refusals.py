@@ -6,10 +6,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from app.engine.errors import ProviderError
+from app.providers.sentences import SETTINGS
 from app.providers.vendors import Vendor
-
-SETTINGS = "Settings, Model sources"
-"""Where the page keeps what these sentences ask for."""
 
 EXTRA = 'pip install "plancia[providers]"'
 

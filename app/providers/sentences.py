@@ -11,7 +11,7 @@ from app.engine.errors import ProviderError, ProviderErrorKind
 from app.infra.redaction import Redactor
 from app.providers.classify import Symptom, classify
 
-SETTINGS = "Settings, Model sources"
+SETTINGS = "Settings, Models"
 _LONGEST_DETAIL = 300
 
 

@@ -38,7 +38,7 @@ async def failure(wire: OpenAICompatible) -> ProviderError:
 
 
 SAID: list[tuple[Answer, str]] = [
-    (fail(401, "no"), "local did not accept the key. Enter it again under Settings, Model sources."),
+    (fail(401, "no"), "local did not accept the key. Enter it again under Settings, Models."),
     (
         fail(403, "Role viewer may not"),
         "local does not allow this with the present key. It says: “Role viewer may not” Check",

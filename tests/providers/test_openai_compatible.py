@@ -501,13 +501,13 @@ async def test_a_wrong_key_is_told_in_words_and_never_shown(llm: FakeLLM, wire: 
     llm.knows(keys=["right-key"])
     check = await wire(key="wrong-key").validate_auth()
     assert (check.ok, check.models) == (False, ())
-    assert check.message == "local did not accept the key. Enter it again under Settings, Model sources."
+    assert check.message == "local did not accept the key. Enter it again under Settings, Models."
 
 
 async def test_a_key_is_asked_for_where_none_is_set(llm: FakeLLM, wire: Wire) -> None:
     llm.knows(keys=["right-key"])
     check = await wire(key=None).validate_auth()
-    assert check.message == "local wants a key, and none is set. Add it under Settings, Model sources."
+    assert check.message == "local wants a key, and none is set. Add it under Settings, Models."
 
 
 async def test_where_the_list_is_open_to_all_the_key_itself_is_asked_about(llm: FakeLLM, wire: Wire) -> None:
@@ -559,7 +559,7 @@ async def test_a_server_without_a_list_of_models_still_refuses_a_wrong_key() -> 
     async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as client:
         check = await OpenAICompatible("local", "http://server.test/v1", "wrong-key", client).validate_auth()
     assert not check.ok
-    assert check.message == "local did not accept the key. Enter it again under Settings, Model sources."
+    assert check.message == "local did not accept the key. Enter it again under Settings, Models."
 
 
 async def test_an_address_without_a_model_server_is_told_in_words(llm: FakeLLM, wire: Wire) -> None:

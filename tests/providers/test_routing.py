@@ -285,7 +285,7 @@ class TestRefusals:
         assert 'no model source "lap". Did you mean lab?' in refused.message
         assert "Did you mean openai?" in Desk(catalogue).refusal("opnai/gpt-6.1-sol").message
         assert "plancia provider add lap" in refused.message
-        assert "Settings, Model sources" in refused.message
+        assert "Settings, Models" in refused.message
 
     def test_an_unknown_bare_name(self, catalogue: Catalogue) -> None:
         refused = Desk(catalogue, LAB).refusal("lab-fast")

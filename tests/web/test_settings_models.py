@@ -159,7 +159,7 @@ async def test_the_form_is_tested_before_anything_is_saved(models: Models) -> No
     got = await models.add(act="test", key="sk-another-key-0000")
     assert state_of(got) == (
         False,
-        "lab did not accept the key. Enter it again under Settings, Model sources.",
+        "lab did not accept the key. Enter it again under Settings, Models.",
     )
     assert field(got, "base_url").attributes["value"] == models.llm.base_url
     assert field(got, "name").attributes["value"] == "lab"
