@@ -14,6 +14,7 @@ _LONGEST_HEADER = 64 * 1024
 
 _MEANINGS: tuple[tuple[type[Exception], type[httpx.TransportError]], ...] = (
     (aiohttp.InvalidURL, httpx.UnsupportedProtocol),
+    (aiohttp.NonHttpUrlClientError, httpx.UnsupportedProtocol),
     (aiohttp.ConnectionTimeoutError, httpx.ConnectTimeout),
     (aiohttp.SocketTimeoutError, httpx.ReadTimeout),
     (aiohttp.ClientConnectorError, httpx.ConnectError),
