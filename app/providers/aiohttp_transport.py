@@ -50,11 +50,9 @@ def _meant(error: Exception) -> Exception:
     cause = getattr(first, "certificate_error", None) or getattr(first, "os_error", None)
     for kind, meaning in _MEANINGS:
         if isinstance(first, kind):
-            words = (
-                f"not a URL of a known protocol: {first}"
-                if kind is aiohttp.InvalidURL
-                else str(cause or first)
-            )
+            words = str(cause or first)
+            if meaning is httpx.UnsupportedProtocol:
+                words = f"not a URL of a known protocol: {words}"
             named = meaning(words)
             named.__cause__ = cause
             return named
