@@ -11,8 +11,8 @@
   }
 
   function lost(status) {
-    // The page itself says how to get in.
-    if (status === 401 || status === 403) location.reload();
+    // The page that comes instead says it in words: how to get in, or that the conversation was deleted.
+    if ([401, 403, 404].includes(status)) location.reload();
     say(true);
   }
 
