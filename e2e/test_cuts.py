@@ -121,6 +121,17 @@ def test_a_server_that_restarts_in_the_middle_leaves_a_turn_that_can_be_continue
     talk.again().expect_shows(shown)
 
 
+def test_a_page_whose_conversation_was_deleted_says_so_when_it_reconnects(
+    distant: Talk, line: Line, served: Server, llm: FakeLLM, watch: Watch
+) -> None:
+    watch.allow("status of 404", *LINE_BROKEN)
+    distant.say("Hello")
+    distant.expect_answer("You said: Hello.")
+    served.post(f"{distant.path}/delete")
+    line.cut()
+    expect(distant.page.get_by_text("This conversation was deleted.")).to_be_visible()
+
+
 def show(page: Page, *, hidden: bool) -> None:
     """The tab goes to the background, or comes back."""
     page.evaluate(

@@ -104,6 +104,20 @@ def test_a_waiting_message_is_edited(busy: Talk, llm: FakeLLM) -> None:
     assert said(llm)[-1] == "Right words"
 
 
+def test_an_editor_keeps_its_text_while_the_queue_changes_around_it(busy: Talk, second: Talk) -> None:
+    busy.say("The one I edit", key=QUEUE)
+    busy.button("Edit message 1").click()
+    editor = busy.page.get_by_role("textbox", name="Edit message 1")
+    editor.fill("Half of a new te")
+    second.opened()
+    second.say("Another one", key=QUEUE)
+    expect(busy.queue).to_have_count(2)
+    expect(editor).to_be_focused()
+    busy.page.keyboard.type("xt")
+    busy.button("Save").click()
+    expect(busy.queue.first).to_contain_text("Half of a new text")
+
+
 def test_waiting_messages_are_moved_and_deleted(busy: Talk, llm: FakeLLM) -> None:
     llm.script(say("In order."))
     for text in ("first", "second", "third"):
