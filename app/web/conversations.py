@@ -14,7 +14,7 @@ from app.group_chat.room import Room
 from app.web import welcome
 from app.web.folders import chosen_folder
 from app.web.forms import read_form
-from app.web.site import Site, done, is_htmx, site_of
+from app.web.site import Site, done, onward, site_of
 from app.web.toasts import way_back
 from app.workspace import conversations
 from app.workspace.errors import WorkspaceError
@@ -144,12 +144,7 @@ async def delete(request: Request) -> Response:
     await room.stop()
     conversations.delete(site.store, room.id)
     site.bus.changed(room.id)
-    to = f"/?deleted={room.id}"
-    return (
-        Response(status_code=204, headers={"HX-Redirect": to})
-        if is_htmx(request)
-        else RedirectResponse(to, 303)
-    )
+    return onward(request, f"/?deleted={room.id}")
 
 
 async def undelete(request: Request) -> Response:

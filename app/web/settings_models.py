@@ -20,7 +20,7 @@ from app.web.forms import Form, read_form
 from app.web.found_servers import found_views
 from app.web.page_views import Toast
 from app.web.settings_views import KINDS, FoundView, SourceForm, SourceView, Tested
-from app.web.site import Site, site_of
+from app.web.site import Site, onward, site_of
 from app.web.toasts import saved
 from app.workspace.errors import InvalidSource
 from app.workspace.model_sources import list_sources, load_source, order_models
@@ -94,7 +94,7 @@ async def act(request: Request) -> Response:
         case _:
             raise HTTPException(404)
     site.settings_changed()
-    return RedirectResponse("/settings/models", status_code=303)
+    return onward(request, "/settings/models")
 
 
 def _page(

@@ -90,3 +90,10 @@ def is_htmx(request: Request) -> bool:
 def done(request: Request, to: str) -> Response:
     """The answer to a form: nothing for a page that follows the stream, else back to where it stood."""
     return Response(status_code=204) if is_htmx(request) else RedirectResponse(to, status_code=303)
+
+
+def onward(request: Request, to: str) -> Response:
+    """The answer to a form after which another page is shown."""
+    if is_htmx(request):
+        return Response(status_code=204, headers={"HX-Redirect": to})
+    return RedirectResponse(to, status_code=303)
