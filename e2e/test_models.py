@@ -118,7 +118,15 @@ def test_sources_are_moved_tested_and_removed(models: Page, llm: FakeLLM) -> Non
     row(models, "second").get_by_role("button", name="Test").click()
     expect(row(models, "second").get_by_role("status")).to_be_visible()
     models.get_by_role("button", name="Remove first").click()
+    question = models.get_by_role("dialog", name="Remove “first”?")
+    expect(question.get_by_role("button", name="Cancel")).to_be_focused()
+    models.keyboard.press("Escape")
+    expect(question).to_be_hidden()
+    expect(row(models, "first")).to_be_visible()
+    models.get_by_role("button", name="Remove first").click()
+    question.get_by_role("button", name="Remove").click()
     expect(row(models, "first")).to_have_count(0)
+    expect(row(models, "second")).to_be_visible()
 
 
 class Tags(BaseHTTPRequestHandler):
