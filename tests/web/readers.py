@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import aclosing
 from difflib import unified_diff
 
@@ -9,6 +10,7 @@ import pytest
 
 from app.group_chat.room import Room
 from app.web.page_feed import PageFeed
+from app.web.plain import plain
 from tests.web.live_page import LivePage, read_messages
 from tests.web.pages import Open
 
@@ -54,11 +56,22 @@ async def expect_same(opened: Open, room: Room, *readers: Reader) -> LivePage:
     for reader in readers:
         await reader.catch_up()
     fresh = await opened.browser.load(address_of(room))
+    expect_true(room, fresh)
     loaded = fresh.shown()
     for reader in readers:
         assert_same(reader.page.shown(), loaded)
         assert reader.cursor == fresh.cursor
     return fresh
+
+
+def expect_true(room: Room, page: LivePage) -> None:
+    """Of the article that is being written no word stands on the page more often than it was said."""
+    for article in page.articles:
+        if growing := room.growing(article.id):
+            shown = next(each for each in article.walk() if each.attributes.get("data-part") == "text")
+            for word in set(re.findall(r"\w{5,}", growing[0])):
+                assert shown.text.count(word) <= growing[0].count(word), f"{word!r} is doubled"
+            assert page.element(f"{article.id}-thought").text == plain(growing[1].removesuffix("\r"))
 
 
 def assert_same(shown: list[str], loaded: list[str]) -> None:

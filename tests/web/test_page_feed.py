@@ -116,6 +116,11 @@ class Scene:
             if number % look_every == 0 or number == len(items) - 1:
                 await self.look()
 
+    async def together(self, *items: StreamEvent) -> None:
+        """All of them between two frames."""
+        self.opened.hand.give("model", *items)
+        await self.look()
+
     async def tool(self, *items: str | ToolOutput) -> None:
         for item in items:
             self.opened.hand.give("tool", item)
@@ -213,6 +218,38 @@ async def test_words_go_on_after_a_call_was_named(scene: Scene) -> None:
     await scene.model(Stop("tool_calls"))
     await scene.tool(ToolOutput("done"))
     await scene.model(TextChunk("End."), Stop("end"))
+
+
+async def test_many_things_happen_between_two_frames(scene: Scene) -> None:
+    await scene.post("messages", text="Do.")
+    await scene.model(TextChunk("One "))
+    await scene.together(ReasoningChunk("Hm, "), TextChunk("two "), ReasoningChunk("well.\r"))
+    await scene.together(ReasoningChunk("\nSo."), TextChunk("three "), CallFragment(0, "c1", "count", "{}"))
+    await scene.together(TextChunk("four "))
+    await scene.together(
+        CallFragment(1, "c2", "count", "{}"), TextChunk("five "), ReasoningChunk("x"), TextChunk("six")
+    )
+    await scene.together(Stop("tool_calls"))
+    await scene.tool(ToolOutput("1"), ToolOutput("2"))
+    await scene.together(TextChunk("Seven"), Stop("end"))
+
+
+async def test_a_thought_that_comes_after_words_is_unfolded_at_once(scene: Scene) -> None:
+    await scene.post("messages", text="Do.")
+    await scene.model(TextChunk("One "), ReasoningChunk("Hm"), TextChunk("two"), Stop("end"))
+
+
+async def test_a_page_that_is_opened_in_the_middle_sees_the_turn_end(opened: OpenByHand) -> None:
+    room = opened.conversation()
+    await room.post("Begin.", client_id="c1")
+    await opened.hand.settle(room)
+    opened.hand.give("model", TextChunk("Half"))
+    await opened.hand.settle(room)
+    reader = await Reader.loads(opened, room)
+    opened.hand.give("model", Stop("end"))
+    await opened.hand.settle(room)
+    await expect_same(opened, room, reader)
+    await leave(opened, room)
 
 
 async def test_retries_then_an_error_then_retry(scene: Scene) -> None:
@@ -387,7 +424,18 @@ ACTS = st.one_of(
     st.tuples(st.just("progress"), WORDS),
     st.tuples(
         st.sampled_from(
-            ["call", "call_unknown", "result", "bad_result", "end", "end", "cut", "busy", "refused"]
+            [
+                "call",
+                "name_call",
+                "call_unknown",
+                "result",
+                "bad_result",
+                "end",
+                "end",
+                "cut",
+                "busy",
+                "refused",
+            ]
         )
     ),
     st.tuples(st.sampled_from(["say", "steer"]), SAID, st.integers(0, 9)),
@@ -441,6 +489,10 @@ class Wander:
     async def _call(self, _: str, name: str = "count") -> None:
         self.calls += 1
         self.give("model", CallFragment(0, f"c{self.calls}", name, '{"to": "<3>"}'), Stop("tool_calls"))
+
+    async def _name_call(self, _: str) -> None:
+        self.calls += 1
+        self.give("model", CallFragment(self.calls, f"c{self.calls}", "count", "{}"))
 
     async def _call_unknown(self, _: str) -> None:
         await self._call(_, "no_such")

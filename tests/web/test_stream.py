@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from pathlib import Path
 
 import anyio
@@ -124,6 +125,15 @@ async def test_nothing_is_drawn_where_nobody_reads(opened: OpenByHand, room: Roo
     assert "word " * 10 in fresh.articles[-1].text
 
 
+async def test_what_was_due_is_called_off_when_the_last_reader_leaves(opened: OpenByHand, room: Room) -> None:
+    feed = opened.feed(room)
+    async with aclosing(feed.follow(None)) as frames:
+        await anext(frames)
+        room.tell_conversation()
+        assert feed._due is not None
+    assert feed._due is None
+
+
 @pytest.mark.parametrize("seed", range(4))
 async def test_a_reader_cut_at_random_places_loses_and_doubles_nothing(
     opened: OpenByHand, room: Room, seed: int
@@ -234,7 +244,8 @@ async def test_more_happened_than_a_room_remembers(opened: OpenByHand, room: Roo
     await reader.catch_up()
     opened.hand.give("model", *[TextChunk("a ")] * (ROOM_EVENTS_KEPT + 1))
     await opened.hand.settle(room)
-    await expect_same(opened, room, reader, lost)
+    fresh = await expect_same(opened, room, reader, lost)
+    assert fresh.articles[-1].text.count("a ") >= ROOM_EVENTS_KEPT
     opened.hand.give("model", TextChunk(" end"), Stop("end"))
     await opened.hand.settle(room)
     await expect_same(opened, room, reader, lost)
