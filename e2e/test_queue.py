@@ -139,8 +139,10 @@ def test_waiting_messages_are_moved_and_deleted(busy: Talk, llm: FakeLLM) -> Non
 def test_send_now_steers_what_was_queued(busy: Talk, llm: FakeLLM) -> None:
     llm.script(say("At once, then."))
     busy.say("Not so late", key=QUEUE)
-    busy.queue.get_by_role("button", name="Send now").click()
+    send_now = busy.queue.get_by_role("button", name="Send now")
+    send_now.click()
     expect(busy.queue).to_contain_text("steers")
+    expect(send_now).to_have_count(0)
     llm.release()
     busy.expect_answer("At once, then.")
     expect(busy.articles("user").last).to_have_attribute("data-sent", "steer")
