@@ -150,7 +150,7 @@ class PageFeed:
             self.draw()
             number = self.feed.parse(cursor) if cursor else None
             while True:
-                if number is None or self.feed.since(number) is None:
+                if number is None:
                     number = self.feed.number
                     yield frame(self.feed.cursor, self._snapshot())
                 try:
