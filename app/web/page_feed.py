@@ -151,6 +151,7 @@ class PageFeed:
             number = self.feed.parse(cursor) if cursor else None
             while True:
                 if number is None:
+                    self.draw()
                     number = self.feed.number
                     yield frame(self.feed.cursor, self._snapshot())
                 try:

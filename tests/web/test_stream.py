@@ -9,6 +9,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from app.engine.provider import CallFragment, Stop, TextChunk
@@ -227,12 +228,18 @@ async def test_a_reader_that_falls_out_while_it_is_connected_gets_the_whole_page
     frames = feed.follow(reader.cursor)
     await opened.browser.post(f"{address_of(room)}/title", {"title": "First"}, HTMX)
     reader.take(await anext(frames))
-    fill_ring(feed)
-    await opened.browser.post(f"{address_of(room)}/title", {"title": "Last"}, HTMX)
+    await opened.browser.post(f"{address_of(room)}/messages", {"text": "Go"}, HTMX)
+    await opened.hand.settle(room)
     feed.draw()
+    fill_ring(feed)
+    room.tell_conversation()
+    await anyio.lowlevel.checkpoint()  # drawn at once, so that what comes now waits for the next frame
+    opened.hand.give("model", TextChunk("Some "), TextChunk("words"))
+    await opened.hand.settle(room)
     reader.take(await anext(frames))
     await frames.aclose()
-    await expect_same(opened, room, reader)
+    fresh = await expect_same(opened, room, reader)
+    assert fresh.articles[-1].text.count("Some words") == 1
 
 
 async def test_more_happened_than_a_room_remembers(opened: OpenByHand, room: Room) -> None:
