@@ -16,7 +16,7 @@ KEPT = 5
 def back_up(database: Sqlite, folder: Path, label: str, now: datetime, keep: int = KEPT) -> Path:
     """Copy the whole database into ``folder``, durably, and drop the oldest copies with the same kind of name.
 
-    A copy is there whole or not at all. Raises the driver's errors and ``OSError``.
+    A copy is there whole or not at all. Raises Peewee's errors and ``OSError``.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     target = folder / f"plancia-{now:%Y%m%dT%H%M%S}{now.microsecond // 1000:03d}Z-{label}.sqlite3"
@@ -42,7 +42,7 @@ def newest_backup(folder: Path) -> Path | None:
 def _copy(database: Sqlite, target: Path) -> None:
     copy = Sqlite(target)
     try:
-        database.driver.backup(copy.driver)
+        database.copy_to(copy)
     finally:
         copy.close()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from peewee import ModelSelect, SqliteDatabase
+from peewee import __exception_wrapper__ as peewees_errors  # type: ignore[attr-defined]  # not in its stubs
 
 _PRAGMAS = {
     "synchronous": "normal",
@@ -36,8 +37,15 @@ class Sqlite(SqliteDatabase):
         self.connect()
 
     def sql(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """Run one statement with its values; all its rows."""
-        return list(self.execute_sql(statement, values).fetchall())  # type: ignore[no-untyped-call]  # Peewee's stubs leave it open
+        """Run one statement with its values; all its rows. Raises Peewee's errors."""
+        cursor = self.execute_sql(statement, values)  # type: ignore[no-untyped-call]  # Peewee's stubs leave it open
+        with peewees_errors:  # Peewee lets the driver's own errors out of a fetch
+            return list(cursor.fetchall())
+
+    def copy_to(self, other: Sqlite) -> None:
+        """The whole database, as it is at one moment. Raises Peewee's errors."""
+        with peewees_errors:
+            self.driver.backup(other.driver)
 
     def run(self, query: ModelSelect[Any]) -> list[tuple[Any, ...]]:
         """All rows of a query, unconverted."""

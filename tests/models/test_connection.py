@@ -93,3 +93,29 @@ def test_a_writer_holds_its_place_from_the_first_statement_on(sqlite: Sqlite) ->
         with pytest.raises(peewee.OperationalError, match="locked"):
             put(other, "Emma")
     other.close()
+
+
+def test_damage_that_shows_while_rows_are_read_is_an_error_of_peewee(tmp_path: Path) -> None:
+    """The first rows are sound; SQLite finds out on the way."""
+    file = tmp_path / "shelf.sqlite3"
+    sqlite = Sqlite(file)
+    sqlite.sql("CREATE TABLE shelf (book TEXT)")
+    put(sqlite, *(f"{number} {'x' * 3000}" for number in range(40)))
+    sqlite.close()
+    data = bytearray(file.read_bytes())
+    data[-4096 * 20 :] = b"\xff" * 4096 * 20
+    file.write_bytes(data)
+    damaged = Sqlite(file)
+    assert damaged.sql("SELECT book FROM shelf LIMIT 1")
+    with pytest.raises(peewee.DatabaseError, match="malformed"):
+        damaged.sql("SELECT book FROM shelf")
+    damaged.close()
+
+
+def test_a_copy_that_has_no_room_is_an_error_of_peewee(tmp_path: Path, sqlite: Sqlite) -> None:
+    put(sqlite, "x" * 100_000)
+    copy = Sqlite(tmp_path / "copy.sqlite3")
+    copy.sql("PRAGMA max_page_count = 3")
+    with pytest.raises(peewee.OperationalError, match="full"):
+        sqlite.copy_to(copy)
+    copy.close()
