@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import random
 import sys
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -178,15 +179,18 @@ class _Http:
 
     def __init__(self) -> None:
         self._client: httpx.AsyncClient | None = None
+        self._lock = threading.Lock()
         # httpx imports its own command line, and with it a highlighter, only to see whether that would work.
         sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # None: there is no such module
 
     def client(self) -> httpx.AsyncClient:
-        if self._client is None:
-            from app.providers.transport import open_client
+        """Asked for in threads, where models are looked for; two at once get the same one."""
+        with self._lock:
+            if self._client is None:
+                from app.providers.transport import open_client
 
-            self._client = open_client()
-        return self._client
+                self._client = open_client()
+            return self._client
 
     async def close(self) -> None:
         if self._client is not None:

@@ -143,7 +143,7 @@ class ModelSource(Protocol):
     """Turns model strings into providers."""
 
     def resolve(self, name: str | None) -> ResolvedModel:
-        """``provider/model``, else a bare name by prefix, else (None) the default.
+        """``provider/model``, else a bare name by prefix, else (None) the default. Called in a thread: it may block.
 
         Raises ``ProviderError`` of kind ``unknown_model`` with what to do.
         """

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import assert_never
 
+from anyio.to_thread import run_sync
+
 from app.engine.abort import Abort
 from app.engine.agent import Agent
 from app.engine.answer import Answer
@@ -193,7 +195,7 @@ class _Run:
 
     async def stream(self, answer: Answer) -> AsyncGenerator[Event, None]:
         """One request and the events of its answer as they arrive, closed by its ``Usage`` on every way out."""
-        model = self.harness.models.resolve(self.agent.model)
+        model = await self.find_model()
         self.origin = Origin(model.provider.id, model.model, model.endpoint)
         request = self.request(model)
         call = CallMeter(model, request, self.harness.clock)
@@ -213,6 +215,11 @@ class _Run:
             yield self.meter.counted(call.usage(answer, outcome))
             raise
         yield self.meter.counted(call.usage(answer, outcome))
+
+    async def find_model(self) -> ResolvedModel:
+        """In a thread: the key may lie in a keyring that asks its user first, and the wire may still be unloaded."""
+        async with self.abort.guard():
+            return await run_sync(self.harness.models.resolve, self.agent.model, abandon_on_cancel=True)
 
     def request(self, model: ResolvedModel) -> ModelRequest:
         return ModelRequest(

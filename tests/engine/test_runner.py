@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +14,14 @@ from app.engine.abort import Abort
 from app.engine.agent import Agent
 from app.engine.errors import ProviderError
 from app.engine.messages import Marker, Message
-from app.engine.provider import CallFragment, ReasoningChunk, Stop, TextChunk, UsageReport
+from app.engine.provider import (
+    CallFragment,
+    ReasoningChunk,
+    ResolvedModel,
+    Stop,
+    TextChunk,
+    UsageReport,
+)
 from app.engine.runner import Harness, collect, run
 from app.engine.scripted import ScriptedModel, call, say
 from app.engine.session import MemorySession
@@ -455,6 +463,50 @@ async def test_after_a_stop_the_next_message_works(session: MemorySession) -> No
         "assistant",
         "user",
     ]
+
+
+class Slow(ScriptedModel):
+    """A model whose key lies in a keyring that asks its user first."""
+
+    def __init__(self, *replies: Any) -> None:
+        super().__init__(*replies)
+        self.asked, self.answered = threading.Event(), threading.Event()
+
+    def resolve(self, name: str | None) -> ResolvedModel:
+        self.asked.set()
+        self.answered.wait(5)
+        return super().resolve(name)
+
+
+async def test_while_a_model_is_looked_for_everything_else_goes_on(session: MemorySession) -> None:
+    model = Slow(say("Here."))
+
+    async def user() -> None:
+        await anyio.to_thread.run_sync(model.asked.wait, 5)
+        model.answered.set()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(user)
+        with anyio.fail_after(4):
+            done = done_of(await all_of(model, session=session))
+    assert done.text == "Here."
+
+
+async def test_a_stop_while_a_model_is_looked_for_ends_the_run_at_once(session: MemorySession) -> None:
+    model = Slow(say("never"))
+    asked = anyio.Event()
+
+    async def watch() -> None:
+        await anyio.to_thread.run_sync(model.asked.wait, 5)
+        asked.set()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(watch)
+        with anyio.fail_after(4):
+            done = await Stopping(model, session).until(asked)
+    model.answered.set()
+    assert done.status == "aborted"
+    assert not model.requests
 
 
 async def test_a_consumer_that_leaves_ends_the_stream_and_the_tools(session: MemorySession) -> None:
