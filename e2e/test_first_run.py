@@ -27,7 +27,7 @@ def test_without_a_key_the_demo_shows_the_real_loop(server: Server, page: Page) 
 def test_a_key_in_the_environment_is_enough(server: Server, llm: FakeLLM, page: Page) -> None:
     server.settings = with_model(llm)
     page.goto(server.start())
-    expect(page.get_by_text("openai/fake-model answers.")).to_be_visible()
+    expect(page.get_by_text("openai/fake-model is set up.")).to_be_visible()
     expect(page.get_by_role("button", name="Try without a key")).to_have_count(0)
     page.get_by_label("Nothing yet").check()
     page.get_by_role("button", name="Start").click()

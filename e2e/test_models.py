@@ -155,7 +155,7 @@ def test_a_server_of_this_computer_is_offered_and_used(server: Server, ollama: s
     page.goto(server.start())
     expect(page.get_by_text(f"answers on {ollama}, 1 model.")).to_be_visible()
     page.get_by_role("button", name="Use Ollama").click()
-    expect(page.get_by_text("ollama/llama:8b answers.")).to_be_visible()
+    expect(page.get_by_text("ollama/llama:8b is set up.")).to_be_visible()
     page.goto(f"{server.url}/settings/models")
     expect(row(page, "ollama")).to_contain_text("llama:8b")
     page.get_by_role("button", name="Look for them").click()

@@ -68,7 +68,7 @@ def check_models(cabinet: Cabinet) -> Iterator[Finding]:
         text = "The demo model answers (scripted, not an AI). Add a real one: `plancia help provider add`."
         yield Finding("models", "note", text)
     else:
-        yield Finding("models", "ok", f"{model.label} answers, unless a conversation chose another one.")
+        yield Finding("models", "ok", f"{model.label} is asked, unless a conversation chose another one.")
 
 
 async def _trouble(cabinet: Cabinet, session: SessionRow) -> str:

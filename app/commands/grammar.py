@@ -42,12 +42,19 @@ def parser_of(name: str) -> Parser:
     command.flags(parser)
     parser.add_argument(
         "--data-dir",
-        type=Path,
+        type=folder,
         metavar="DIR",
         help="the data folder (PLANCIA_DATA_DIR; else your user data folder)",
     )
     parser.add_argument("-h", "--help", action="store_true", help="show this")
     return parser
+
+
+def folder(text: str) -> Path:
+    """A folder by its path; an empty one is a variable that is not set, and means nobody's folder."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("the path is empty")
+    return Path(text)
 
 
 def _serve(parser: Parser) -> None:
@@ -143,7 +150,7 @@ def _json(parser: Parser, help: str = "print JSON") -> None:
 
 
 def _workspace(parser: Parser, help: str) -> None:
-    parser.add_argument("--workspace", type=Path, metavar="DIR", help=help)
+    parser.add_argument("--workspace", type=folder, metavar="DIR", help=help)
 
 
 GRAMMAR: Mapping[str, Command] = {

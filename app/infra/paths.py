@@ -123,8 +123,11 @@ class DataFolder:
             (self.root / name).mkdir(mode=0o700, exist_ok=True)
 
     def _is_ours(self) -> bool:
-        """Empty or used before; a folder that holds other things keeps the mode its owner gave it."""
-        return self.lock.exists() or self.database.exists() or not any(self.root.iterdir())
+        """Nothing but what we made; a folder that holds other things keeps the mode its owner gave it, every time."""
+        own = {path.name for path in (self.database, self.lock, self.secrets, self.server, self.page_key)}
+        return all(
+            path.name in own or path.name in _FOLDERS or _is_side_file(path) for path in self.root.iterdir()
+        )
 
     def _probe(self) -> None:
         """Write for real: permission bits say little on network drives, and nothing about a full disk."""
@@ -133,6 +136,11 @@ class DataFolder:
             probe.write_bytes(b"\0" * _PROBE_BYTES)
         finally:
             probe.unlink(missing_ok=True)
+
+
+def _is_side_file(path: Path) -> bool:
+    """What SQLite, the secrets and the first trial of the disk leave beside our files."""
+    return path.name.startswith(("plancia.", "secrets.", ".probe-"))
 
 
 def in_words(error: OSError, root: Path) -> str:

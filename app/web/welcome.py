@@ -47,7 +47,7 @@ async def show(
         "welcome/page.html",
         status=status,
         toast=toast,
-        ready=f"{chosen.label} answers." if chosen.ready else "",
+        ready=f"{chosen.label} is set up." if chosen.ready else "",
         found=found,
         form=form or SourceForm(back=HERE),
         kinds=KINDS,

@@ -48,6 +48,12 @@ def test_a_figure_outside_its_range_is_refused(read: type, text: str) -> None:
         read(text)
 
 
+@pytest.mark.parametrize("text", ["", "  "])
+def test_a_folder_without_a_name_is_refused(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="empty"):
+        grammar.folder(text)
+
+
 def test_the_longest_name_is_the_command() -> None:
     assert grammar.route(["provider", "add", "add"]) == ("provider add", ["add"])
     assert grammar.route(["run", "provider"]) == ("run", ["provider"])

@@ -92,6 +92,9 @@ def test_a_folder_with_other_things_in_it_keeps_its_mode(tmp_path: Path) -> None
     DataFolder(tmp_path).create()
     assert mode(tmp_path) == 0o755
     assert mode(tmp_path / "sessions") == 0o700
+    (tmp_path / "plancia.sqlite3").touch()
+    DataFolder(tmp_path).create()
+    assert mode(tmp_path) == 0o755
 
 
 @pytest.mark.parametrize("place", ["data", "data/deeper", "data/sessions/../deeper"])

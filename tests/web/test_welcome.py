@@ -69,7 +69,7 @@ async def test_the_demo_begins_with_one_button(opened: Open) -> None:
 async def test_a_key_of_the_environment_is_ready(tmp_path: Path) -> None:
     async with open_page(tmp_path, OPENAI_API_KEY=KEY, PLANCIA_MODEL="openai/gpt-x") as opened:
         page = guide(await opened.browser.get(HERE))
-        assert "openai/gpt-x answers." in page.text
+        assert "openai/gpt-x is set up." in page.text
         assert "Try without a key" not in page.text
         assert KEY not in page.text
 
@@ -84,7 +84,7 @@ async def test_a_source_is_added_in_the_guide_and_it_goes_on_there(opened: Open,
     assert named(source_form(page), "back").attributes["value"] == HERE
     got = await opened.browser.post(SOURCES, {**fields, "act": "save"})
     assert (got.status, got.header("location")) == (303, HERE)
-    assert "lab/big answers." in guide(await opened.browser.follow(got)).text
+    assert "lab/big is set up." in guide(await opened.browser.follow(got)).text
 
 
 async def test_what_is_wrong_with_a_source_is_said_in_the_guide(opened: Open) -> None:
