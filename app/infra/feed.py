@@ -12,6 +12,8 @@ import re
 from collections.abc import AsyncIterator, Callable
 from typing import Generic, TypeVar
 
+from app.infra.logs import failure
+
 T = TypeVar("T")
 
 _CURSOR = re.compile(r"(?P<boot>.+)-(?P<number>0|[1-9][0-9]{0,17})", re.DOTALL | re.ASCII)
@@ -70,7 +72,10 @@ class Feed(Generic[T]):
         self._number += 1
         self._ring_bell()
         for heard in tuple(self._watchers):
-            heard()
+            try:
+                heard()
+            except Exception as error:  # noqa: BLE001 - what a watcher does wrong is not the publisher's trouble
+                failure("watcher_broke", error)
         return self._number
 
     def since(self, number: int) -> list[tuple[int, T]] | None:
@@ -104,7 +109,10 @@ class Feed(Generic[T]):
                 await self._next_ring()
 
     def watch(self, heard: Callable[[], None]) -> Callable[[], None]:
-        """Call ``heard`` after each publish, in the publisher's own step; returns the function that ends it."""
+        """Call ``heard`` after each publish, in the publisher's own step; returns the function that ends it.
+
+        An error in it goes to the log and to nobody else.
+        """
         self._watchers.append(heard)
         return lambda: self._watchers.remove(heard)
 

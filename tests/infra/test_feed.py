@@ -204,3 +204,25 @@ async def _interleave(keep: int, steps: list[tuple[str, int]]) -> None:
                 assert all(number == item for number, item in batch)
                 seen[who] += [number for number, _ in batch]
         assert seen[who] == list(range(1, len(seen[who]) + 1))
+
+
+def test_a_watcher_hears_each_item_until_it_ends() -> None:
+    feed, heard = feed_of(1), []
+    end = feed.watch(lambda: heard.append(feed.number))
+    feed.publish("a")
+    end()
+    feed.publish("b")
+    assert heard == [2]
+
+
+def test_a_watcher_that_breaks_keeps_nobody_from_hearing(caplog: pytest.LogCaptureFixture) -> None:
+    feed, heard = feed_of(0), []
+
+    def broken() -> None:
+        raise ZeroDivisionError
+
+    feed.watch(broken)
+    feed.watch(lambda: heard.append(feed.number))
+    assert feed.publish("a") == 1
+    assert heard == [1]
+    assert [record.msg for record in caplog.records] == ["watcher_broke"]
