@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from weakref import WeakValueDictionary
 
 import anyio
@@ -31,7 +30,7 @@ class Bus:
         self._members = members
         self._start_task = start_task
         self._rooms: WeakValueDictionary[str, Room] = WeakValueDictionary()
-        self._recent: deque[Room] = deque(maxlen=ROOMS_KEPT)
+        self._recent: dict[str, Room] = {}
         self.desk: Feed[DeskEvent] = Feed(store.new_id("desk"), 256)
 
     def room(self, conversation: str) -> Room:
@@ -43,8 +42,10 @@ class Bus:
             feed: Feed[RoomEvent] = Feed(self._store.new_id("room"), ROOM_EVENTS_KEPT)
             room = Room(self._store, conversation, feed, self._members, self._start_task, self.changed)
             self._rooms[conversation] = room
-        if not self._recent or self._recent[-1] is not room:
-            self._recent.append(room)
+        self._recent.pop(conversation, None)
+        self._recent[conversation] = room
+        if len(self._recent) > ROOMS_KEPT:
+            del self._recent[next(iter(self._recent))]
         return room
 
     def changed(self, conversation: str) -> None:

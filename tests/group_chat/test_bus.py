@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import anyio
 import pytest
 
 from app.engine.scripted import ScriptedModel, say
+from app.group_chat.bus import ROOMS_KEPT
 from app.workspace import conversations
 from app.workspace.errors import NotFound
 from tests.group_chat.rooms import house
@@ -56,3 +58,22 @@ async def test_the_end_of_the_process_stops_every_run(tmp_path: Path) -> None:
             await at.bus.stop_all()
         assert not at.room.floor.is_live
         assert at.rows()[-1].data["notice"] == "stopped"
+
+
+async def test_rooms_stay_in_memory_for_a_while_after_their_last_use(tmp_path: Path) -> None:
+    """A page that comes back soon finds its place in the stream; what is used again and again crowds nobody out."""
+    async with house(tmp_path, ScriptedModel()) as at:
+
+        def new() -> str:
+            return conversations.create_conversation(at.store, workspace="").id
+
+        first, second = new(), new()
+        kept = at.bus.room(first).feed.boot
+        for _ in range(ROOMS_KEPT):
+            at.bus.room(second)
+            at.bus.room(at.room.id)
+        assert at.bus.room(first).feed.boot == kept
+        for _ in range(ROOMS_KEPT):
+            at.bus.room(new())
+        gc.collect()
+        assert at.bus.room(first).feed.boot != kept
