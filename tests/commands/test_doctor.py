@@ -21,7 +21,7 @@ def test_a_healthy_folder_has_nothing_wrong(seat: Seat, llm: FakeLLM) -> None:
     ran = seat("doctor")
     assert (ran.code, ran.err) == (0, "")
     assert "✗" not in ran.out
-    assert "fake/fake-model answers" in ran.out
+    assert "fake/fake-model is asked" in ran.out
     assert "Transcripts that were read: 1." in ran.out
 
 
