@@ -22,9 +22,13 @@ from app.infra.ids import NewId, new_id
 MAX_ARGUMENTS = 4_000_000
 """Characters of arguments that one call may have; what comes after them is not kept and the call is not run."""
 
+MAX_CALLS = 256
+"""Calls that one answer may have; what else is begun is not kept."""
+
 MAX_DEPTH = 100
 """Levels of nesting in them; a model that has gone astray opens brackets without end."""
 
+_MARKS = re.compile(r'\\.?|["{}\[\]]', re.DOTALL)
 _CUT_NUMBER = re.compile(r"-|\.?\d*(\.|[eE][+-]?)")
 
 
@@ -38,9 +42,14 @@ class CallAssembler:
         self._calls: list[_OpenCall] = []
 
     def add(self, fragment: CallFragment) -> str | None:
-        """Add a fragment; the id of the call it belongs to, None while the server has not named one."""
+        """Add a fragment; the id of the call it belongs to, None while the server has not named one.
+
+        Costs the same however much has been added before.
+        """
         call = self._find(fragment)
         if call is None or not call.continues_with(fragment):
+            if len(self._calls) == MAX_CALLS:
+                return None
             call = self._open(fragment)
         call.take(fragment)
         if call.id is None and fragment.id and not self._is_taken(fragment.id):
@@ -85,6 +94,39 @@ class CallAssembler:
 
 
 @dataclass(slots=True)
+class _Shape:
+    """How far a JSON text has come that arrives in pieces, without reading it again at each of them."""
+
+    depth: int = 0
+    in_string: bool = False
+    escaped: bool = False
+    last: str = ""
+    """The last character that is no space; empty before the first."""
+
+    @property
+    def is_open(self) -> bool:
+        """The text was begun and is not complete."""
+        return bool(self.last) and (self.last not in '}"' or self.in_string or self.depth > 0)
+
+    def feed(self, piece: str) -> None:
+        self.last = piece.rstrip()[-1:] or self.last
+        rest = piece[1:] if self.escaped else piece
+        self.escaped = self.escaped and not piece
+        for mark in _MARKS.finditer(rest):
+            match mark[0]:
+                case '"':
+                    self.in_string = not self.in_string
+                case "{" | "[" if not self.in_string:
+                    self.depth += 1
+                case "}" | "]" if not self.in_string:
+                    self.depth -= 1
+                case "\\":
+                    self.escaped = self.in_string
+                case _:
+                    pass
+
+
+@dataclass(slots=True)
 class _OpenCall:
     index: int
     id: str | None = None
@@ -92,6 +134,9 @@ class _OpenCall:
     name: str = ""
     pieces: list[str] = field(default_factory=list)
     size: int = 0
+    shape: _Shape = field(default_factory=_Shape)
+    looked_at: int = 0
+    """Of the pieces; most servers never give a reason to look."""
 
     @property
     def overlong(self) -> bool:
@@ -105,11 +150,12 @@ class _OpenCall:
         if not new_id and not fragment.name:
             return True
         more = (fragment.arguments or "").strip()
-        if self._arguments_open():
+        shape = self._look()
+        if shape.is_open:
             # Some servers make a new id, or send the name again, with every fragment.
             again = not fragment.name or (not new_id and fragment.name == self.name)
             return again or (more != "" and not more.startswith("{"))
-        if more and self._arguments:
+        if more and shape.last:
             return False
         return not (new_id and fragment.name)
 
@@ -123,16 +169,11 @@ class _OpenCall:
             if not self.overlong:
                 self.pieces.append(fragment.arguments)
 
-    @property
-    def _arguments(self) -> str:
-        return "".join(self.pieces).strip()
-
-    def _arguments_open(self) -> bool:
-        """The arguments were begun and are not complete."""
-        text = self._arguments
-        if not text:
-            return False
-        return not text.endswith(("}", '"')) or read_arguments(text)[1] == "incomplete"
+    def _look(self) -> _Shape:
+        for piece in self.pieces[self.looked_at :]:
+            self.shape.feed(piece)
+        self.looked_at = len(self.pieces)
+        return self.shape
 
 
 def read_arguments(text: str, *, blank_is_empty: bool = True) -> tuple[dict[str, Any], CallProblem | None]:

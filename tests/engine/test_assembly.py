@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engine.assembly import MAX_ARGUMENTS, CallAssembler, read_arguments
+from app.engine.assembly import MAX_ARGUMENTS, MAX_CALLS, CallAssembler, read_arguments
 from app.engine.messages import ToolCall
 from app.engine.provider import CallFragment, StopReason
 
@@ -196,3 +196,33 @@ def test_any_fragments_at_all_end_in_calls_with_ids_of_their_own(fragments: list
     assert all(ids)
     assert len(set(ids)) == len(ids)
     assert all((call.raw is None) == (call.problem is None) for call in calls)
+
+
+@pytest.mark.parametrize("width", [1, 2, 7, 20])
+def test_long_arguments_with_the_name_in_every_fragment_are_one_call(width: int) -> None:
+    text = json.dumps({"path": 'a\\"b', "content": 'He said {"x": [1, "\\\\"]} and }" left. ' * 400})
+    assembler = CallAssembler()
+    for start in range(0, len(text), width):
+        assembler.add(CallFragment(0, None, "write_file", text[start : start + width]))
+    (whole,) = assembler.finish("tool_calls")
+    assert whole.arguments == json.loads(text)
+
+
+def test_an_answer_has_no_more_calls_than_it_may_have() -> None:
+    assembler = CallAssembler()
+    added = [assembler.add(CallFragment(n, f"c{n}", "look", "{}")) for n in range(MAX_CALLS + 3)]
+    assert added[-4:] == [f"c{MAX_CALLS - 1}", None, None, None]
+    assert len(assembler.finish("tool_calls")) == MAX_CALLS
+
+
+@given(
+    st.recursive(
+        st.text('ab"\\{}[] \u00e9'), lambda inner: st.lists(inner) | st.dictionaries(st.text('k"\\}'), inner)
+    )
+)
+def test_arguments_in_any_pieces_with_a_name_in_each_are_one_call(value: object) -> None:
+    text = json.dumps({"value": value})
+    assembler = CallAssembler()
+    for piece in text:
+        assembler.add(CallFragment(0, None, "write_file", piece))
+    assert [call.arguments for call in assembler.finish("tool_calls")] == [{"value": value}]
