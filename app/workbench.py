@@ -134,14 +134,15 @@ async def open_cabinet(
 
 def usable_folder(path: Path, *, make: bool = False) -> Path:
     """``path``, absolute. Raises ``FolderUnusable`` where it is no folder, or cannot be made."""
-    folder = path.expanduser().absolute()
     try:
+        folder = path.expanduser().absolute()
         if make:
             folder.mkdir(parents=True, exist_ok=True)
         is_folder = folder.is_dir()
-    except OSError as error:
+    except (OSError, RuntimeError, ValueError) as error:  # the latter two: nobody's home, and no name at all
+        why = getattr(error, "strerror", None) or error
         raise FolderUnusable(
-            f"The folder {folder} cannot be worked in: {error.strerror or error}. Choose another one with --workspace."
+            f"The folder {path} cannot be worked in: {why}. Choose another one with --workspace."
         ) from error
     if not is_folder:
         there = "that is a file" if folder.exists() else "there is no such folder"

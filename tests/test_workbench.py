@@ -165,3 +165,9 @@ def test_a_folder_that_cannot_be_worked_in_is_refused_in_words(tmp_path: Path) -
     with pytest.raises(FolderUnusable, match="cannot be worked in"):
         usable_folder(file / "below", make=True)
     assert usable_folder(tmp_path / "made", make=True).is_dir()
+
+
+@pytest.mark.parametrize("name", ["~nobody-of-this-name/work", "work\0shop", "w" * 5000])
+def test_a_name_that_no_folder_can_have_is_refused_in_words(name: str) -> None:
+    with pytest.raises(FolderUnusable, match="cannot be worked in"):
+        usable_folder(Path(name), make=True)

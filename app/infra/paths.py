@@ -27,6 +27,8 @@ _FOLDERS = (
 
 _PROBE_BYTES = 4096
 
+_ELSEWHERE = "Choose another folder with --data-dir or PLANCIA_DATA_DIR."
+
 
 @dataclass(frozen=True, slots=True)
 class DataFolder:
@@ -36,9 +38,17 @@ class DataFolder:
 
     @classmethod
     def at(cls, path: Path | None, environment: Mapping[str, str] = os.environ) -> Self:
-        """``path``, else ``PLANCIA_DATA_DIR``, else the platform's user data folder; always absolute."""
-        chosen = path or environment.get("PLANCIA_DATA_DIR") or _platform_folder()
-        return cls(Path(chosen).expanduser().absolute())
+        """``path``, else ``PLANCIA_DATA_DIR``, else the platform's user data folder; always absolute.
+
+        Raises ``DataFolderError`` for the home of somebody whom this machine does not know.
+        """
+        chosen = Path(path or environment.get("PLANCIA_DATA_DIR") or _platform_folder())
+        try:
+            return cls(chosen.expanduser().absolute())
+        except RuntimeError as error:
+            raise DataFolderError(
+                f"The data folder cannot be {chosen}: there is no such user. {_ELSEWHERE}"
+            ) from error
 
     def create(self) -> Self:
         """Make what is missing, private to the user (0700), and try it. Raises ``DataFolderError``."""
@@ -145,23 +155,22 @@ def _is_side_file(path: Path) -> bool:
 
 def in_words(error: OSError, root: Path) -> str:
     """Why ``root`` cannot be the data folder, and what to do."""
-    elsewhere = "Choose another folder with --data-dir or PLANCIA_DATA_DIR."
     where = Path(os.fsdecode(error.filename)) if error.filename else root
     match error.errno:
         case errno.EEXIST | errno.ENOTDIR:
-            return f"The data folder cannot be {root}: there is a file in its place. {elsewhere}"
+            return f"The data folder cannot be {root}: there is a file in its place. {_ELSEWHERE}"
         case errno.EACCES | errno.EPERM:
             return (
                 f"The data folder {root} is not writable for this user. Give yourself the right to write there, or: "
-                f"{elsewhere}"
+                f"{_ELSEWHERE}"
             )
         case errno.EROFS:
-            return f"The data folder {root} lies on a read-only disk. {elsewhere}"
+            return f"The data folder {root} lies on a read-only disk. {_ELSEWHERE}"
         case errno.ENOSPC | errno.EDQUOT:
-            return f"The disk with the data folder {root} is full. Free some space, or: {elsewhere}"
+            return f"The disk with the data folder {root} is full. Free some space, or: {_ELSEWHERE}"
         case _:
             return (
-                f"The data folder {root} cannot be used ({error.strerror or error} at {where}). {elsewhere}"
+                f"The data folder {root} cannot be used ({error.strerror or error} at {where}). {_ELSEWHERE}"
             )
 
 

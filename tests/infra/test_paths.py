@@ -134,3 +134,9 @@ def test_each_cause_has_its_own_words_and_a_way_out(code: int, words: str) -> No
 @pytest.mark.parametrize("name", ["templates", "static"])
 def test_assets_are_found_in_a_checkout(name: str) -> None:
     assert asset_root(name).is_dir()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["~nobody-of-this-name/data", "d" * 5000])
+def test_a_name_that_no_folder_can_have_is_refused_in_words(name: str) -> None:
+    with pytest.raises(DataFolderError, match="Choose another folder"):
+        DataFolder.at(None, {"PLANCIA_DATA_DIR": name}).create()
