@@ -168,6 +168,24 @@ async def test_a_folder_that_the_system_refuses_is_said_and_takes_nobody_with_it
         assert at.rows()[-1].text == "Fine."
 
 
+async def test_a_transcript_that_cannot_be_read_is_said_and_retry_works_once_it_can(tmp_path: Path) -> None:
+    async with house(tmp_path, ScriptedModel(say("One."), say("Two."))) as at:
+        await at.say("hello")
+        (file,) = at.folder.sessions.glob("*.jsonl")
+        away = file.rename(tmp_path / "away")
+        file.mkdir()
+        await at.say("again")
+        assert at.rows()[-1].data["kind"] == "storage"
+        assert "there is a folder of that name. Move it away and try again" in at.rows()[-1].text
+        file.rmdir()
+        away.rename(file)
+        await at.room.resume()
+        await at.quiet()
+        assert at.rows()[-1].text == "Two."
+        heard = [message.text for message in (await at.session()).messages]
+        assert heard == ["hello", "One.", "again", "Two."]
+
+
 async def test_a_turn_ends_once_although_its_session_is_gone_from_the_store(tmp_path: Path) -> None:
     model = Held(say("One", " two."))
     async with house(tmp_path, model) as at:
