@@ -75,9 +75,13 @@ class Server:
         """Serve at the address of before, as after a restart: pages that are open find their server there."""
         return self.start(*self._options, "--port", str(urlsplit(self.login).port))
 
+    def at(self, path: str) -> str:
+        """The address of a path, with the token in it."""
+        return f"{self.url}{path}?{urlsplit(self.login).query}"
+
     def new_conversation(self, text: str = "") -> str:
-        """The address of a new conversation, with the token in it, so that a fresh browser gets in."""
-        return f"{self.url}{self.post('/conversations', text=text)['location']}?{urlsplit(self.login).query}"
+        """The address of a new conversation; a fresh browser gets in by it."""
+        return self.at(self.post("/conversations", text=text)["location"])
 
     def old_conversation(self, texts: Sequence[str]) -> str:
         """A conversation in which the user said all this before today's run; nobody answers. Returns its address."""
@@ -87,7 +91,7 @@ class Server:
             row = create_conversation(store, workspace=str(self.workspace))
             for text in texts:
                 add_message(store, row.id, kind="user", member="user", text=text)
-        return f"{self.url}/conversations/{row.id}?{urlsplit(self.login).query}"
+        return self.at(f"/conversations/{row.id}")
 
     def post(self, path: str, **fields: str) -> Message:
         """What a browser that was let in would send; returns the headers of the answer."""

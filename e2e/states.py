@@ -40,11 +40,12 @@ That is all there is to it.
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What a state is brought about with."""
+    """What a state is brought about with. ``made`` remembers the finished conversation, so that it is made once."""
 
     server: Server
     llm: FakeLLM
     page: Page
+    made: dict[str, str]
 
     def talk(self) -> Talk:
         return Talk(self.page, self.server.new_conversation()).opened()
@@ -83,9 +84,14 @@ def queue(stage: Stage) -> None:
 
 
 def done(stage: Stage) -> None:
+    if path := stage.made.get("done"):
+        Talk(stage.page, stage.server.at(path)).opened()
+        return
     streaming(stage)
     stage.llm.release()
-    expect(Talk(stage.page, stage.page.url).button("Send")).to_be_visible()
+    talk = Talk(stage.page, stage.page.url)
+    expect(talk.button("Send")).to_be_visible()
+    stage.made["done"] = talk.path
 
 
 def stopped(stage: Stage) -> None:
@@ -165,23 +171,19 @@ def details_drawer(stage: Stage) -> None:
 
 
 def settings_general(stage: Stage) -> None:
-    stage.page.goto(stage.server.login)
-    stage.page.goto(f"{stage.server.url}/settings")
+    stage.page.goto(stage.server.at("/settings"))
 
 
 def settings_models(stage: Stage) -> None:
-    stage.page.goto(stage.server.login)
-    stage.page.goto(f"{stage.server.url}/settings/models")
+    stage.page.goto(stage.server.at("/settings/models"))
 
 
 def welcome(stage: Stage) -> None:
-    stage.page.goto(stage.server.login)
-    stage.page.goto(f"{stage.server.url}/welcome")
+    stage.page.goto(stage.server.at("/welcome"))
 
 
 def not_found(stage: Stage) -> None:
-    stage.page.goto(stage.server.login)
-    stage.page.goto(f"{stage.server.url}/conversations/none")
+    stage.page.goto(stage.server.at("/conversations/none"))
 
 
 def refused(stage: Stage) -> None:

@@ -42,12 +42,17 @@ def looked_at(llm_process: FakeLLM, tmp_path_factory: pytest.TempPathFactory) ->
     server.stop()
 
 
+@pytest.fixture(scope="module")
+def made() -> dict[str, str]:
+    return {}
+
+
 @pytest.mark.parametrize("state", STATES)
 def test_there_is_no_barrier_and_nothing_scrolls_sideways(
-    looked_at: Server, llm: FakeLLM, page: Page, watch: Watch, state: str
+    looked_at: Server, llm: FakeLLM, page: Page, watch: Watch, made: dict[str, str], state: str
 ) -> None:
     watch.allow("status of 401", "status of 404", *LINE_BROKEN)
-    STATES[state](Stage(looked_at, llm, page))
+    STATES[state](Stage(looked_at, llm, page, made))
     page.evaluate(AXE)
     for width in (390, 1440):
         page.set_viewport_size({"width": width, "height": TALL})

@@ -29,11 +29,10 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def models(bare: Server, llm: FakeLLM, page: Page) -> Iterator[Page]:
-    page.goto(bare.login)
-    page.goto(f"{bare.url}/settings/models")
+    page.goto(bare.at("/settings/models"))
     yield page
-    for name in bare.run("provider", "list", "--json").split('"name": "')[1:]:
-        bare.run("provider", "remove", name.partition('"')[0])
+    for name in ("lab", "first", "second"):
+        bare.post(f"/settings/models/{name}/remove")
 
 
 def form(page: Page) -> Locator:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-from playwright.sync_api import expect
+import re
+from collections.abc import Iterator
 
+import pytest
+from playwright.sync_api import Page, expect
+
+from e2e.conftest import NewContext
 from e2e.server import Server
 from e2e.talk import Talk
 from tests.fakes.llm_client import FakeLLM
@@ -77,16 +81,25 @@ def test_a_steered_message_is_folded_into_the_running_turn(talk: Talk, llm: Fake
     talk.again().expect_shows(shown)
 
 
-def test_the_setting_swaps_the_two_keys(served: Server, busy: Talk) -> None:
-    talk = busy
-    served.run("settings", "set", "composer.enter", "queue")
-    talk.again()
-    expect(talk.button("Queue")).to_have_attribute("data-key", "enter")
-    talk.say("Queued by Enter", key=STEER)
-    expect(talk.queue).not_to_contain_text("steers")
-    talk.say("Steered by the other", key=QUEUE)
-    expect(talk.queue.last).to_contain_text("steers")
-    served.run("settings", "set", "composer.enter", "steer")
+@pytest.fixture
+def settings(served: Server, new_context: NewContext) -> Iterator[Page]:
+    """The settings in another tab; what is chosen there is taken back after the story."""
+    page = new_context().new_page()
+    page.goto(served.at("/settings"))
+    yield page
+    served.post("/settings", **{"composer.enter": "steer"})
+
+
+def test_the_setting_swaps_the_two_keys_on_open_pages_too(busy: Talk, settings: Page) -> None:
+    settings.get_by_role("radio", name=re.compile("^Queues")).check()
+    settings.get_by_role("button", name="Save").click()
+    expect(settings.get_by_text("Saved.")).to_be_visible()
+    expect(busy.button("Queue")).to_have_attribute("data-key", "enter")
+    busy.say("Queued by Enter", key=STEER)
+    expect(busy.queue).to_have_count(1)
+    expect(busy.queue).not_to_contain_text("steers")
+    busy.say("Steered by the other", key=QUEUE)
+    expect(busy.queue.filter(has_text="Steered by the other")).to_contain_text("steers")
 
 
 def test_a_waiting_message_is_edited(busy: Talk, llm: FakeLLM) -> None:
