@@ -94,6 +94,21 @@ def done(stage: Stage) -> None:
     stage.made["done"] = talk.path
 
 
+def wide(stage: Stage) -> None:
+    """What does not fit: one word, one line of code, one table, one path, one name."""
+    talk = stage.talk()
+    word, columns = "Donaudampfschifffahrt" * 20, 14
+    rows = ["| " + " | ".join(f"column {number}" for number in range(columns)) + " |", "|---" * columns + "|"]
+    table = "\n".join([*rows, *[rows[0]] * 3])
+    text = f"# {word}\n\n{word} `{word}` https://example.org/{word}\n\n- - - {word}\n\n{table}\n\n```\n{word}\n```\n"
+    path = f"{'folder/' * 30}{word}.txt"
+    stage.llm.script(say("I look.", calls=[call("read_file", {"path": path})]), say(text))
+    talk.say(word)
+    talk.expect_state("done")
+    expect(talk.button("Send")).to_be_visible()
+    talk.articles("tool_call").locator("summary").click()
+
+
 def stopped(stage: Stage) -> None:
     streaming(stage)
     talk = Talk(stage.page, stage.page.url)
@@ -195,6 +210,7 @@ STATES: Mapping[str, Callable[[Stage], None]] = {
     "streaming": streaming,
     "queue": queue,
     "done": done,
+    "wide": wide,
     "stopped": stopped,
     "interrupted": interrupted,
     "reconnecting": reconnecting,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from e2e.conftest import NewContext
 from e2e.server import Server
 from e2e.talk import Talk
 from tests.fakes.llm_client import FakeLLM
-from tests.fakes.llm_script import hold, say
+from tests.fakes.llm_script import fail, hold, say
 
 LONG = 250
 
@@ -102,6 +103,22 @@ def test_deleting_stops_what_runs_and_tells_the_other_tab(talk: Talk, second: Ta
     expect(talk.button("Undo")).to_be_visible()
     assert llm.wait_ended(0)["ended"] in {"left", "reset"}
     expect(in_rail(talk, second.page)).to_have_count(0)
+
+
+def test_the_list_says_in_every_tab_what_runs_and_what_failed(
+    talk: Talk, llm: FakeLLM, served: Server, new_context: NewContext
+) -> None:
+    watcher = Talk(new_context().new_page(), served.new_conversation()).opened()
+    llm.script(hold(say("On ", "and off"), 1), fail(400, "This cannot be."))
+    talk.say("Run, then fail")
+    llm.wait_held()
+    line = in_rail(talk, watcher.page)
+    expect(line.get_by_role("img", name="running")).to_be_visible()
+    llm.release()
+    expect(line.get_by_role("img")).to_have_count(0)
+    talk.expect_answer("On and off")
+    talk.say("Now fail")
+    expect(line.get_by_role("img", name="failed")).to_be_visible()
 
 
 def test_the_model_of_a_conversation_is_chosen_in_the_message_box(talk: Talk, llm: FakeLLM) -> None:

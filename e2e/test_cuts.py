@@ -121,6 +121,26 @@ def test_a_server_that_restarts_in_the_middle_leaves_a_turn_that_can_be_continue
     talk.again().expect_shows(shown)
 
 
+def test_a_server_that_is_stopped_and_started_keeps_what_was_written(
+    server: Server, llm: FakeLLM, page: Page, watch: Watch
+) -> None:
+    watch.allow(*LINE_BROKEN)
+    server.settings = with_model(llm)
+    server.start()
+    talk = Talk(page, server.new_conversation()).opened()
+    llm.script(hold(say("Written at once, ", "never said."), 1), say("and the rest."))
+    talk.say("Tell me.")
+    llm.wait_held()
+    expect(talk.answer).to_contain_text("Written at once,")
+    assert server.stop() == 0
+    expect(talk.reconnecting).to_be_visible()
+    server.start_again()
+    expect(talk.answer).to_have_attribute("data-state", "interrupted")
+    expect(talk.answer).to_contain_text("Written at once,")
+    talk.button("Continue").click()
+    talk.expect_answer("and the rest.")
+
+
 def test_a_page_whose_conversation_was_deleted_says_so_when_it_reconnects(
     distant: Talk, line: Line, served: Server, llm: FakeLLM, watch: Watch
 ) -> None:

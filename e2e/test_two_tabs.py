@@ -73,3 +73,16 @@ def test_a_title_and_a_model_chosen_in_one_stand_in_both(both: tuple[Talk, Talk]
     expect(one.page.get_by_role("heading", level=1)).to_have_text("Named in the other tab")
     expect(one.page.get_by_role("navigation", name="Conversations")).to_contain_text("Named in the other tab")
     expect_agreement(both)
+
+
+def test_a_page_that_one_comes_back_to_is_live_again(both: tuple[Talk, Talk], llm: FakeLLM) -> None:
+    one, other = both
+    one.page.get_by_role("link", name="Settings").click()
+    expect(one.page.get_by_role("heading", name="Settings")).to_be_visible()
+    other.say("While you were away")
+    other.expect_answer("You said: While you were away.")
+    one.page.go_back()
+    one.expect_answer("You said: While you were away.")
+    other.say("And now")
+    one.expect_answer("You said: And now.")
+    expect_agreement(both)
