@@ -1,41 +1,66 @@
-"""Chat and session are written by two hands, so after a crash either may be a step ahead of the other."""
+"""Chat and session are written by two hands, so after a crash, or trouble with a disk, either may be a step ahead."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from app.engine.errors import SessionError
 from app.engine.messages import Marker, Message, Text
 from app.engine.session import Session
+from app.group_chat.events import RoomChange, RowAdded, RowChanged
 from app.group_chat.members import Members
 from app.infra.logs import failure
 from app.workspace import messages, queue, sessions, turns
-from app.workspace.rows import TurnRow
+from app.workspace.rows import MessageRow, TurnRow
 from app.workspace.store import Store
-from app.workspace.turns import TurnEnd
+
+Changes = list[tuple[MessageRow, RoomChange]]
+"""Rows that were added or changed, for whoever announces them."""
 
 
-async def recover_turn(store: Store, members: Members, turn: TurnRow) -> TurnEnd:
-    """Close a turn that was cut off: the chat gets what the session has of it, and a notice that offers to go on.
+async def recover_turn(store: Store, members: Members, turn: TurnRow) -> Changes:
+    """Close a turn that was cut off, and add a notice that offers to go on.
 
     Running it again after another crash changes nothing more.
     """
+    changes: Changes = []
     row = sessions.find_session(store, turn.session)
     if row is not None:
         try:
-            _catch_up(store, await members.open_session(row), turn)
+            changes = catch_up(store, await members.open_session(row), turn)
         except SessionError as error:
             failure("session_unreadable", error, turn=turn.id)
-    return turns.mark_interrupted(store, turn.id)
+    closed = turns.mark_interrupted(store, turn.id).messages
+    changes += [(each, RowChanged()) for each in closed[:-1]]
+    return changes + [(notice, RowAdded()) for notice in closed[-1:]]
 
 
-def _catch_up(store: Store, session: Session, turn: TurnRow) -> None:
-    """A text that was still growing is whole, and a message that was folded in waits no more."""
-    known = {message.id: message for message in session.messages}
+def catch_up(store: Store, session: Session, turn: TurnRow) -> Changes:
+    """What the session has of the turn stands in the chat too: texts, whole, and messages that were folded in."""
+    known = {message.id: message.text for message in session.messages}
+    waiting = {row.id for row in queue.list_queued(store, turn.conversation)}
+    changes: Changes = []
     with store.database.transaction():
         for row in messages.list_of_turn(store, turn.id):
             if row.kind == "assistant" and row.state == "streaming" and row.id in known:
-                messages.update_message(store, row.id, text=known[row.id].text, state="done")
-        waiting = queue.list_queued(store, turn.conversation)
-        queue.send_queued(store, [row.id for row in waiting if row.id in known], turn=turn.id)
+                whole = messages.update_message(store, row.id, text=known[row.id], state="done")
+                changes.append((whole, RowChanged()))
+        for message in _unshown(store, session):
+            if message.id in waiting:
+                sent = queue.send_queued(store, [message.id], turn=turn.id)
+                changes += [(row, RowAdded()) for row in sent]
+            elif message.role == "assistant":
+                added = messages.add_message(
+                    store,
+                    turn.conversation,
+                    kind="assistant",
+                    member=turn.member,
+                    text=message.text,
+                    turn=turn.id,
+                    id=message.id,
+                )
+                changes.append((added, RowAdded()))
+    return changes
 
 
 async def remember(store: Store, session: Session, turn: TurnRow) -> None:
@@ -48,3 +73,14 @@ async def remember(store: Store, session: Session, turn: TurnRow) -> None:
     ]
     if missing:
         await session.append(*missing)
+
+
+def _unshown(store: Store, session: Session) -> Sequence[Message]:
+    """The texts at the end of the session that the chat does not have."""
+    unshown: list[Message] = []
+    for message in reversed(session.messages):
+        if message.text.strip():
+            if messages.find_message(store, message.id) is not None:
+                break
+            unshown.append(message)
+    return unshown[::-1]

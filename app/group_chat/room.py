@@ -169,10 +169,8 @@ class Room:
         if self._live is not None:
             return False
         for turn in turns.live_turns(self._store, self.id):
-            end = await recover_turn(self._store, self._members, turn)
-            added = end.messages[-1].id
-            for row in messages.list_of_turn(self._store, turn.id):
-                self.board.announce(row, RowAdded() if row.id == added else RowChanged())
+            for row, change in await recover_turn(self._store, self._members, turn):
+                self.board.announce(row, change)
         return True
 
     def _begin(self, *, trigger: str) -> LiveTurn:

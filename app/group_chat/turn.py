@@ -19,7 +19,7 @@ from app.group_chat.board import Board
 from app.group_chat.errors import RoomError
 from app.group_chat.events import Floor, FloorChanged, FloorState
 from app.group_chat.members import Members
-from app.group_chat.recovery import remember
+from app.group_chat.recovery import catch_up, remember
 from app.group_chat.segments import Segments
 from app.group_chat.visibility import unheard
 from app.infra.errors import InfraError
@@ -89,6 +89,8 @@ class LiveTurn:
         conversation = conversations.load_conversation(store, self._turn.conversation)
         session = await members.open_session(self._session)
         if self._before is not None:
+            for row, change in catch_up(store, session, self._before):
+                self._board.announce(row, change)
             await remember(store, session, self._before)
         # Looking at the folder may take long: it may lie on a disk that sleeps, or on another machine.
         agent = await run_sync(

@@ -31,6 +31,7 @@ from app.engine.provider import CallFragment, ModelRequest, Stop, StreamBatch, T
 from app.engine.scripted import ScriptedModel, call
 from app.group_chat.errors import RoomError
 from app.group_chat.turn import GO_ON
+from app.models.errors import StorageError
 from app.workspace import conversations, messages, queue, turns
 from app.workspace.errors import NotFound
 from app.workspace.rows import MessageRow, QueuedRow, TurnRow
@@ -57,6 +58,10 @@ MOMENTS = st.sampled_from((0, 1, 2, 3, 4, 5, 6, 8))
 """How many writes go by before the user acts."""
 
 CRASHES = st.sampled_from((*[None] * 40, 1, 2, 3, 4, 5, 7, 9, 12))
+"""How many writes go by before the process dies."""
+
+FULL_DISKS = st.sampled_from((*[None] * 30, 1, 2, 3, 4))
+"""How many writes go by before the store takes nothing any more, for the rest of the step."""
 
 PAUSE = 1.2
 """Seconds of the room's own clock between two pieces, so that a growing text is saved now and then."""
@@ -204,6 +209,16 @@ class World:
         self.model.inbox.clear()
         self._open(crash.folder, conversation)
 
+    def freeze_soon(self) -> None:
+        """Between two transactions, as no disk is full in the middle of one that it takes."""
+        self._loop.call_soon_threadsafe(self.at.freeze)
+
+    async def recover(self) -> None:
+        """The disk has room again; the user's next act finds out."""
+        self.at.freeze(False)
+        await self.act_together([("resume", 0)])
+        await self.settle()
+
     async def settle(self, now: threading.Event | None = None) -> None:
         """Until the room waits for its model, or for nobody; or until ``now`` has come."""
         with anyio.fail_after(20):
@@ -223,7 +238,7 @@ class World:
             name = "post" if number % 2 else "steer"
         try:
             await getattr(self, f"_{name}")(number)
-        except (RoomError, NotFound):
+        except (RoomError, NotFound, StorageError):
             pass  # refused in words: nothing was changed, which is what the invariants look at
 
     async def _post(self, number: int, kind: str = "queue") -> None:
@@ -364,30 +379,38 @@ class Simulation(RuleBasedStateMachine):
         pieces=st.lists(MODEL_ACTS, min_size=1, max_size=4),
         after=MOMENTS,
         acts=st.lists(USER_ACTS, max_size=3),
+        full=FULL_DISKS,
         crash=CRASHES,
     )
-    def happens(self, pieces: list[str], after: int, acts: list[Act], crash: int | None) -> None:
-        """The model says something; ``after`` some writes the user acts, all at once; ``crash`` writes on, all ends."""
+    def happens(
+        self, pieces: list[str], after: int, acts: list[Act], full: int | None, crash: int | None
+    ) -> None:
+        """The model says something; ``after`` some writes the user acts, all at once; or worse happens meanwhile."""
         world = self.world
         if crash is not None:
             world.moments.append(Moment(crash, world.copy))
-
-        async def work() -> None:
-            if world.at.room.floor.is_live:
-                now = threading.Event()
-                world.moments.append(Moment(after, now.set))
-                world.say(pieces)
-                await world.settle(now)
-                await world.act_together(acts)
-            else:
-                await world.act_together(acts)
-                await world.settle()
-                world.say(pieces)
-            await world.settle()
-
-        world.run(work())
+        if full is not None:
+            world.moments.append(Moment(full, world.freeze_soon))
+        world.run(self._happens(pieces, after, acts))
+        world.moments.clear()
         if crash is not None:
             world.die()
+        elif full is not None:
+            world.run(world.recover())
+
+    async def _happens(self, pieces: list[str], after: int, acts: list[Act]) -> None:
+        world = self.world
+        if world.at.room.floor.is_live:
+            now = threading.Event()
+            world.moments.append(Moment(after, now.set))
+            world.say(pieces)
+            await world.settle(now)
+            await world.act_together(acts)
+        else:
+            await world.act_together(acts)
+            await world.settle()
+            world.say(pieces)
+        await world.settle()
 
     @invariant()
     def all_is_well(self) -> None:

@@ -72,6 +72,25 @@ async def test_after_such_a_turn_the_room_works_again_and_that_turn_is_closed(tm
         ]
 
 
+async def test_an_answer_that_never_got_its_article_stands_in_the_chat_afterwards(tmp_path: Path) -> None:
+    """The session lies in a file of its own and takes it, while the store takes nothing."""
+    model = Held([call("list_files", path=".")], say("One two."), say("Again."))
+    async with house(tmp_path, model) as at:
+        await until_speaking(at, model)
+        disk = at.room.feed.watch(lambda: at.freeze() if at.rows()[-1].state == "done" else None)
+        model.go.set()
+        await at.quiet()
+        disk()
+        at.freeze(False)
+        await at.say("are you there?")
+        assert [row.text for row in at.rows() if row.text] == [
+            "hello",
+            "One two.",
+            "are you there?",
+            "Again.",
+        ]
+
+
 async def test_such_a_turn_can_be_continued(tmp_path: Path) -> None:
     model = Held(say("One", " two."), say("Again."))
     async with house(tmp_path, model) as at:
