@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.abc import TaskGroup
 
+from app.engine.harness import Harness
 from app.engine.provider import ModelSource
-from app.engine.runner import Harness
 from app.group_chat.bus import Bus
 from app.group_chat.members import Members
 from app.infra.clock import Clock, SystemClock

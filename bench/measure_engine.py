@@ -21,8 +21,9 @@ import httpx
 
 from app.engine.agent import Agent
 from app.engine.events import Done, TextDelta
+from app.engine.harness import Harness
 from app.engine.provider import ResolvedModel
-from app.engine.runner import Harness, run
+from app.engine.runner import run
 from app.engine.session import JsonlSession, MemorySession, Session
 from app.engine.steering import UserInput
 from app.engine.tools import ToolContext, ToolMap, ToolOutput

@@ -5,9 +5,8 @@ store the input → ask the model → run its calls → ask again, while there a
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from itertools import count
 from typing import assert_never
 
@@ -19,33 +18,23 @@ from app.engine.answer import Answer
 from app.engine.assembly import CallAssembler
 from app.engine.errors import Aborted, ProviderError, SessionError
 from app.engine.events import Done, Event, Failure, Retry, Steer
+from app.engine.harness import Harness
 from app.engine.messages import Message, Origin, Text, ToolCall
 from app.engine.metering import CallMeter, Meter
 from app.engine.pairing import close_step
-from app.engine.provider import ModelRequest, ModelSource, ResolvedModel
+from app.engine.provider import ModelRequest, ResolvedModel
 from app.engine.retry import come_back, wait_seconds
 from app.engine.session import Session
 from app.engine.steering import NoSteering, Steering, UserInput
 from app.engine.tool_calls import StepCalls
 from app.engine.tools import define
-from app.infra.clock import Clock, iso
-from app.infra.ids import NewId
+from app.infra.clock import iso
 
 RETRIES = 5
 """How often a call that failed before any content is sent again."""
 
 EMPTY_RETRIES = 2
 """How often an answer without any content is asked for again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Harness:
-    """What a run is given from outside: models, time, ids, chance."""
-
-    models: ModelSource
-    clock: Clock
-    new_id: NewId
-    random: Callable[[], float]
 
 
 async def run(
@@ -272,10 +261,7 @@ class _Run:
 
     async def run_calls(self, calls: tuple[ToolCall, ...]) -> AsyncGenerator[Event, None]:
         """Run the calls of one step; their results are stored in declared order."""
-        harness = self.harness
-        self.calls = StepCalls(
-            calls, self.agent.tools, self.session, self.abort, harness.clock, harness.new_id
-        )
+        self.calls = StepCalls(calls, self.agent.tools, self.session, self.abort, self.harness)
         async with aclosing(self.calls.run()) as events:
             async for event in events:
                 yield event

@@ -15,13 +15,15 @@ from app.engine.abort import Abort
 from app.engine.arguments import explain_problem, refuse_arguments
 from app.engine.errors import Aborted
 from app.engine.events import Event, ToolEnd, ToolProgress, ToolStart
+from app.engine.harness import Harness
+from app.engine.large_results import fit
 from app.engine.messages import Message, ToolCall
 from app.engine.pairing import Outcome, open_calls, results_in_order
 from app.engine.session import Session
 from app.engine.tools import Tool, ToolContext, ToolMap, ToolOutput
-from app.infra.clock import Clock, iso
+from app.engine.watchdog import Stalled, Watchdog
+from app.infra.clock import iso
 from app.infra.crew import Crew
-from app.infra.ids import NewId
 from app.infra.logs import failure
 
 SIDE_BY_SIDE = 8
@@ -59,14 +61,12 @@ class StepCalls:
         tools: ToolMap,
         session: Session,
         abort: Abort,
-        clock: Clock,
-        new_id: NewId,
+        harness: Harness,
     ) -> None:
         self._prepared = [prepare(call, tools) for call in calls]
         self._session = session
         self._abort = abort
-        self._clock = clock
-        self._new_id = new_id
+        self._harness = harness
         self._running: set[str] = set()
         self._ended: list[Finished] = []
         self.failures: list[ToolOutput] = []
@@ -94,7 +94,7 @@ class StepCalls:
                     await self._session.mark_started(prepared.call.id)
                 self._running.add(prepared.call.id)
                 yield ToolStart(prepared.call.id, prepared.call.name, prepared.call.arguments)
-                crew.start(execute(prepared, happenings.put_nowait, self._clock))
+                crew.start(execute(prepared, happenings.put_nowait, self._harness))
             waiting = len(batch)
             while waiting:
                 happening = await self._next(happenings)
@@ -134,8 +134,8 @@ class StepCalls:
         results = results_in_order(
             calls,
             outcomes,
-            new_id=self._new_id,
-            time=iso(self._clock.now()),
+            new_id=self._harness.new_id,
+            time=iso(self._harness.clock.now()),
             running=self._running,
             mutating=self._is_mutating,
         )
@@ -147,8 +147,8 @@ class StepCalls:
         by_call = {done.call.id: done.output.images for done in self._ended}
         images = [image for prepared in self._prepared for image in by_call.get(prepared.call.id, ())]
         if images:
-            now = iso(self._clock.now())
-            await self._session.append(Message("user", tuple(images), self._new_id("msg"), now))
+            now = iso(self._harness.clock.now())
+            await self._session.append(Message("user", tuple(images), self._harness.new_id("msg"), now))
 
     def _is_mutating(self, name: str) -> bool:
         return any(not prepared.read_only for prepared in self._prepared if prepared.call.name == name)
@@ -185,27 +185,33 @@ def batches(prepared: Sequence[Prepared]) -> Iterator[list[Prepared]]:
 
 
 async def execute(
-    prepared: Prepared, happened: Callable[[ToolProgress | Finished], None], clock: Clock
+    prepared: Prepared, happened: Callable[[ToolProgress | Finished], None], harness: Harness
 ) -> None:
     """Run one call and report how it ended; only cancellation leaves it unreported."""
     call = prepared.call
-    began = clock.monotonic()
+    began = harness.clock.monotonic()
+    watchdog = Watchdog(harness.tool_idle_limit)
 
     def progress(text: str | None = None, done: int | None = None, total: int | None = None) -> None:
+        watchdog.progress(text, done, total)
         happened(ToolProgress(call.id, text, done, total))
 
     output = prepared.refusal
     if output is None:
         assert prepared.tool is not None
-        output = await _executed(prepared.tool, call, ToolContext(call.id, progress))
-    happened(Finished(call, output, round((clock.monotonic() - began) * 1000)))
+        output = await _executed(prepared.tool, call, ToolContext(call.id, progress), watchdog)
+    output = await fit(output, harness.results)
+    happened(Finished(call, output, round((harness.clock.monotonic() - began) * 1000)))
 
 
-async def _executed(tool: Tool, call: ToolCall, context: ToolContext) -> ToolOutput:
+async def _executed(tool: Tool, call: ToolCall, context: ToolContext, watchdog: Watchdog) -> ToolOutput:
     try:
-        return await tool.execute(call.arguments, context)
+        async with watchdog.watch():
+            return await tool.execute(call.arguments, context)
     except Aborted:
         raise
+    except Stalled:
+        return _stalled(tool, watchdog.limit)
     except asyncio.CancelledError as lost:
         task = asyncio.current_task()
         if task is None or task.cancelling():
@@ -213,6 +219,15 @@ async def _executed(tool: Tool, call: ToolCall, context: ToolContext) -> ToolOut
         return _crashed(tool, lost)  # something inside the tool was cancelled, but not this call
     except Exception as defect:  # noqa: BLE001 - a defect of one tool must not end the turn
         return _crashed(tool, defect)
+
+
+def _stalled(tool: Tool, limit: float) -> ToolOutput:
+    state = "" if tool.read_only else " It may have changed something: check before you go on."
+    return ToolOutput.failed(
+        "E_TIMEOUT",
+        f"{tool.name} showed no progress for {limit / 60:g} minutes and was ended.{state}",
+        transient=True,
+    )
 
 
 def _crashed(tool: Tool, defect: BaseException) -> ToolOutput:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import platform
+from dataclasses import replace
 from pathlib import Path
 
 from app.engine.agent import Agent
 from app.engine.events import Done
-from app.engine.runner import Harness
+from app.engine.harness import Harness
 from app.engine.session import JsonlSession
 from app.engine.tools import ToolMap
 from app.group_chat.errors import FolderMissing
 from app.hands.ledger import ReadLedger
 from app.hands.permissions.closed_places import ClosedPlaces
 from app.hands.permissions.paths import PathGate
+from app.hands.results import StoredResults, result_tools
 from app.hands.toolbox import file_tools
 from app.infra.paths import DataFolder
 from app.prompts.rendering import compose
@@ -30,14 +32,18 @@ class Members:
     """Builds what a turn runs with. Everything is made anew for each turn, so a change counts at the next one."""
 
     def __init__(self, store: Store, folder: DataFolder, harness: Harness) -> None:
-        self.harness = harness
+        self._harness = harness
         self._store = store
         self._folder = folder
+
+    def harness(self, conversation: ConversationRow) -> Harness:
+        """What its runs are given: large results are kept with the conversation."""
+        return replace(self._harness, results=self._results(conversation))
 
     def agent(self, member: str, conversation: ConversationRow) -> Agent:
         """Raises ``FolderMissing`` where the conversation's folder is gone."""
         workspace = Path(conversation.workspace)
-        tools = self._tools(workspace)
+        tools = self._tools(conversation)
         return Agent(
             name=member,
             system_prompt=lambda: self._prompt(workspace, tools),
@@ -62,10 +68,15 @@ class Members:
             model=model,
         )
 
-    def _tools(self, workspace: Path) -> ToolMap:
+    def _tools(self, conversation: ConversationRow) -> ToolMap:
+        workspace = Path(conversation.workspace)
         _require_folder(workspace)
         closed = ClosedPlaces(Path.home(), own=(self._folder.root,))
-        return file_tools(PathGate(workspace, closed=closed), ReadLedger())
+        files = file_tools(PathGate(workspace, closed=closed), ReadLedger())
+        return {**files, **result_tools(self._results(conversation))}
+
+    def _results(self, conversation: ConversationRow) -> StoredResults:
+        return StoredResults(self._folder.results / conversation.id, self._harness.new_id)
 
     def _prompt(self, workspace: Path, tools: ToolMap) -> str:
         return compose(

@@ -96,9 +96,8 @@ class LiveTurn:
         agent = await run_sync(
             partial(members.agent, self._turn.member, conversation), abandon_on_cancel=True
         )
-        events = run(
-            agent, session, self._inputs(session), members.harness, abort=self.abort, steering=steering
-        )
+        harness = members.harness(conversation)
+        events = run(agent, session, self._inputs(session), harness, abort=self.abort, steering=steering)
         await self._follow_all(events)
         members.note(self._session, self.end(), self.model)
 

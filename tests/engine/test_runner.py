@@ -13,6 +13,7 @@ from app.engine import events
 from app.engine.abort import Abort
 from app.engine.agent import Agent
 from app.engine.errors import ProviderError
+from app.engine.harness import Harness
 from app.engine.messages import Marker, Message
 from app.engine.provider import (
     CallFragment,
@@ -22,7 +23,7 @@ from app.engine.provider import (
     TextChunk,
     UsageReport,
 )
-from app.engine.runner import Harness, collect, run
+from app.engine.runner import collect, run
 from app.engine.scripted import ScriptedModel, call, say
 from app.engine.session import MemorySession
 from app.engine.steering import Hear, UserInput

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import anyio
 
-from app.engine.runner import Harness
+from app.engine.harness import Harness
 from app.engine.scripted import ScriptedModel
 from app.engine.session import JsonlSession
 from app.group_chat.bus import Bus

@@ -27,6 +27,8 @@ async def test_commander_has_the_file_tools_and_hears_where_it_works(tmp_path: P
             "grep_files",
             "write_file",
             "edit_file",
+            "read_result",
+            "search_result",
         ]
         assert str(at.workspace) in request.system
 

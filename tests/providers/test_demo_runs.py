@@ -9,8 +9,9 @@ import pytest
 from app.engine import events
 from app.engine.abort import Abort
 from app.engine.agent import Agent
+from app.engine.harness import Harness
 from app.engine.provider import ResolvedModel
-from app.engine.runner import Harness, run
+from app.engine.runner import run
 from app.engine.session import MemorySession
 from app.engine.steering import UserInput
 from app.hands.ledger import ReadLedger

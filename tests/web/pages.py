@@ -15,8 +15,8 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message
 
+from app.engine.harness import Harness
 from app.engine.provider import ModelSource
-from app.engine.runner import Harness
 from app.group_chat.bus import Bus
 from app.group_chat.room import Room
 from app.infra.clock import Clock
