@@ -49,8 +49,8 @@ def check_keys(cabinet: Cabinet) -> Iterator[Finding]:
             for name in source.keys:
                 if cabinet.secrets.get(name) is None and not cabinet.environment.get(name):
                     text = (
-                        f"A key of {source.name} is gone. Remove the source and add it again: "
-                        "`plancia help provider add`."
+                        f"A key of {source.name} is gone. Enter it again on the page under Settings, Models, or "
+                        "remove the source and add it again: `plancia help provider add`."
                     )
                     yield Finding("keys", "problem", text)
     except SecretsError as error:

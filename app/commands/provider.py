@@ -50,7 +50,7 @@ async def _test(name: str, cabinet: Cabinet, terminal: Terminal) -> None:
     """Raises ``CommandError`` where it would not answer, ``NotFound``."""
     found = [source for source in from_environment(cabinet.environment) if source.name == name]
     source = find_source(cabinet.store, name) or (found[0] if found else load_source(cabinet.store, name))
-    check = await provider_add.ask(cabinet, source)
+    check = await provider_add.ask(cabinet, source, terminal)
     if not check.ok:
         raise CommandError(check.message)
     terminal.say(check.message)

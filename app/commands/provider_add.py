@@ -13,6 +13,7 @@ from app.engine.errors import ProviderError
 from app.engine.provider import AuthCheck, Provider
 from app.providers.catalogue import DEFAULT_WINDOW, Catalogue
 from app.providers.sources import SourceConfig, SourceKind, from_environment
+from app.providers.wires import CHECK_SECONDS, loads_litellm
 from app.workbench import Cabinet
 from app.workspace.errors import InvalidSource
 from app.workspace.model_sources import change_source
@@ -59,7 +60,7 @@ async def add(options: Options, cabinet: Cabinet, terminal: Terminal) -> None:
     terminal.say(f"Added {added.name}.")
     if keys:
         terminal.say(cabinet.secrets.where)
-    check = await ask(cabinet, added)
+    check = await ask(cabinet, added, terminal)
     terminal.say(check.message if check.ok else f"It is added, but its test failed: {check.message}")
     windows = await ask_windows(cabinet, added) if check.ok else {}
     learned = learn(added, check.models, windows)
@@ -69,12 +70,15 @@ async def add(options: Options, cabinet: Cabinet, terminal: Terminal) -> None:
         terminal.say(line)
 
 
-async def ask(cabinet: Cabinet, source: SourceConfig) -> AuthCheck:
-    """What the server of a source says when it is asked something cheap."""
+async def ask(cabinet: Cabinet, source: SourceConfig, terminal: Terminal) -> AuthCheck:
+    """What the server of a source says when it is asked something cheap, and meanwhile what is waited for."""
     try:
         provider = _provider(cabinet, source)
     except ProviderError as error:
-        return AuthCheck(False, error.message)
+        return AuthCheck(False, error.message, failure=error.kind)
+    loading = " litellm is loaded first, which can take half a minute." if loads_litellm(source.kind) else ""
+    whom = f"{source.name} at {source.base_url}" if source.base_url else source.name
+    terminal.whisper(f"Asking {whom} what it offers, for up to {CHECK_SECONDS:.0f} s.{loading}")
     return await provider.validate_auth()
 
 

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from app.engine.errors import ProviderErrorKind
 from app.engine.messages import Message
 
 StopReason = Literal["end", "tool_calls", "output_limit", "filtered", "refused", "pause"]
@@ -32,6 +33,8 @@ class ModelRequest:
     system: str
     messages: tuple[Message, ...]
     tools: tuple[ToolDefinition, ...] = ()
+    tool_choice: Literal["auto", "none"] = "auto"
+    """``none``: this answer may call no tool, though the tools stand there as before."""
     session_id: str | None = None
     """Cache key where the provider supports one."""
     max_output_tokens: int | None = None
@@ -86,12 +89,13 @@ StreamBatch = tuple[StreamEvent, ...]
 
 @dataclass(frozen=True, slots=True)
 class AuthCheck:
-    """The answer of a Test button: ``ok``, a sentence, the models the server names, the time it took."""
+    """The answer of a Test button: ``ok``, a sentence, the models the server names, the time it took, what failed."""
 
     ok: bool
     message: str
     models: tuple[str, ...] = ()
     latency_ms: int = 0
+    failure: ProviderErrorKind | None = None
 
 
 class Provider(Protocol):

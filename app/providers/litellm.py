@@ -26,8 +26,7 @@ from app.providers.litellm_module import beside, load
 from app.providers.litellm_silence import Silence
 from app.providers.sentences import Callee, provider_error
 from app.providers.stream_limits import StreamLimits, limits_for
-
-_TEST_SECONDS = 30.0
+from app.providers.wires import CHECK_SECONDS
 
 
 class LiteLLM:
@@ -82,10 +81,11 @@ class LiteLLM:
         began = self._clock.monotonic()
         try:
             litellm = await load()
-            with anyio.fail_after(_TEST_SECONDS):
+            with anyio.fail_after(CHECK_SECONDS):
                 models = await beside(partial(self._list_models, litellm))
         except Exception as error:  # noqa: BLE001 - a Test button says what went wrong, whatever it was
-            return AuthCheck(False, self._refusal(error, "any model").message)
+            refusal = self._refusal(error, "any model")
+            return AuthCheck(False, refusal.message, failure=refusal.kind)
         took = round((self._clock.monotonic() - began) * 1000)
         if not models:
             return AuthCheck(
@@ -93,12 +93,17 @@ class LiteLLM:
             )
         return AuthCheck(True, f"The key works; {len(models)} models are offered.", models, took)
 
+    @property
+    def _sent_key(self) -> str | None:
+        """Never none for an address of one's own: litellm would send it the key of another host."""
+        return self._key or ("none" if self._base_url else None)
+
     def _arguments(self, body: Mapping[str, Any]) -> dict[str, Any]:
         model = f"{self._prefix}/{body['model']}" if self._prefix else body["model"]
         return {
             **body,
             "model": model,
-            "api_key": self._key,
+            "api_key": self._sent_key,
             "api_base": self._base_url,
             "stream": True,
             "stream_options": {"include_usage": True},
@@ -115,7 +120,7 @@ class LiteLLM:
         about = litellm.utils.ProviderConfigManager.get_provider_model_info(None, host)
         if about is None:
             return ()
-        names = about.get_models(api_key=self._key, api_base=self._base_url)
+        names = about.get_models(api_key=self._sent_key, api_base=self._base_url)
         return tuple(name.removeprefix(f"{self._prefix}/") for name in names)
 
     def _refusal(self, error: Exception, model: str) -> ProviderError:

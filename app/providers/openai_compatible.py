@@ -28,9 +28,9 @@ from app.providers.model_list import read_model_names, read_windows
 from app.providers.model_server import ModelServer, read_refusal
 from app.providers.sentences import Callee, provider_error
 from app.providers.stream_limits import StreamLimits, limits_for
+from app.providers.wires import CHECK_SECONDS
 
 _CHAT = "chat/completions"
-_LIST_SECONDS = 30.0
 _NO_SUCH_PATH = frozenset({404, 405, 501})
 
 
@@ -88,7 +88,7 @@ class OpenAICompatible:
         try:
             models = await self._check()
         except ProviderError as error:
-            return AuthCheck(False, error.message, latency_ms=self._since(began))
+            return AuthCheck(False, error.message, latency_ms=self._since(began), failure=error.kind)
         words = f"{self.id} answers and lists {len(models)} {'model' if len(models) == 1 else 'models'}."
         if not models:
             words = f"{self.id} answers, but lists no models: enter the name of one yourself."
@@ -109,7 +109,7 @@ class OpenAICompatible:
     async def _knock(self) -> None:
         """Ask for nothing, and so learn from the refusal whether there is a model server that takes the key."""
         async with self._failing_in_words(""):
-            response = await self._server.send("POST", _CHAT, b"{}", _LIST_SECONDS)
+            response = await self._server.send("POST", _CHAT, b"{}", CHECK_SECONDS)
             symptom = await read_refusal(response)
             if response.status_code not in (200, 400, 422):
                 raise self._error(symptom, "", response)
@@ -128,10 +128,10 @@ class OpenAICompatible:
     async def _get(self, path: str) -> Any:
         """The JSON at a path. Raises ``ProviderError``."""
         async with self._failing_in_words(""):
-            response = await self._server.send("GET", path, None, _LIST_SECONDS)
+            response = await self._server.send("GET", path, None, CHECK_SECONDS)
             if response.status_code != httpx.codes.OK:
                 raise self._error(await read_refusal(response), "", response)
-            async with asyncio.timeout(_LIST_SECONDS):
+            async with asyncio.timeout(CHECK_SECONDS):
                 return decode(await response.aread())
 
     @asynccontextmanager

@@ -7,7 +7,6 @@ from difflib import get_close_matches
 
 from app.engine.errors import ProviderError
 from app.providers.sentences import SETTINGS
-from app.providers.vendors import Vendor
 
 EXTRA = 'pip install "plancia[providers]"'
 
@@ -46,12 +45,11 @@ def no_model_chosen(source: str) -> ProviderError:
     )
 
 
-def no_key(vendor: Vendor) -> ProviderError:
-    variable = vendor.keys[0]
+def no_key(title: str, name: str, kind: str, variable: str) -> ProviderError:
     return ProviderError(
         "auth",
-        f"{vendor.title} has no key yet. Set {variable}, run `plancia provider add {vendor.name} "
-        f"--kind {vendor.wire} --key-env {variable}`, or add the key on the page under {SETTINGS}.",
+        f"{title} has no key yet. Set {variable}, run `plancia provider add {name} "
+        f"--kind {kind} --key-env {variable}`, or add the key on the page under {SETTINGS}.",
     )
 
 
@@ -60,7 +58,7 @@ def key_missing(source: str, names: Iterable[str]) -> ProviderError:
     return ProviderError(
         "auth",
         f'The key of the model source "{source}" is gone: nothing is stored or set under {shown}. '
-        f"Enter it again under {SETTINGS}, or with `plancia provider add {source} --key-env VARIABLE`.",
+        f"Enter it again under {SETTINGS}, or remove the source and add it anew with `plancia provider`.",
     )
 
 

@@ -9,6 +9,7 @@ where nothing real is configured the demo.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -20,8 +21,8 @@ from app.providers import demo, refusals
 from app.providers.catalogue import Catalogue
 from app.providers.detection import local_source
 from app.providers.sources import SourceConfig, from_environment
-from app.providers.vendors import VENDORS, find_vendor, vendor_of
-from app.providers.wires import DEMO, Wire, wire_of
+from app.providers.vendors import KEYLESS, VENDORS, find_vendor, vendor_of
+from app.providers.wires import DEMO, Wire, places_of, wire_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,10 @@ class Sources:
         """The provider of a source that is not kept yet, with the key it would have. Raises as ``resolve``."""
         return self._connect(wire_of(source, key or self._key(source), self._litellm_hosts(source)))
 
+    def places(self, source: SourceConfig) -> frozenset[str]:
+        """Where the key of a source is sent; a key may not go elsewhere unasked. Raises ``ProviderError`` (local)."""
+        return places_of(source, self._litellm_hosts(source))
+
     def _default_model(self) -> ResolvedModel:
         sources = self._all()
         chosen = self._default()
@@ -117,7 +122,7 @@ class Sources:
             for source in self._all():
                 if source.vendor == vendor:
                     return self._offered(source, model)
-            raise refusals.no_key(vendor)
+            raise refusals.no_key(vendor.title, vendor.name, vendor.wire, vendor.keys[0])
         local = local_source(provider, self._environment)
         if local is not None:
             return self._model(local, model)
@@ -165,13 +170,23 @@ class Sources:
             raise ProviderError("auth", str(error)) from error
         if source.keys:
             raise refusals.key_missing(source.name, source.keys)
-        vendor = source.vendor
-        if source.base_url or vendor is None or source.kind in ("ollama", "gateway"):
+        host = source.host
+        if host is None:
+            self._require_key(source)
             return None
-        for name in vendor.keys:
+        for name in host.keys:
             if key := self._environment.get(name):
                 return key
-        raise refusals.no_key(vendor)
+        raise refusals.no_key(host.title, host.name, host.wire, host.keys[0])
+
+    def _require_key(self, source: SourceConfig) -> None:
+        """litellm looks for the key of a host we do not know; where it could find none, that is said before."""
+        host = source.name
+        if source.base_url or host not in self._litellm_hosts(source) or host.startswith(KEYLESS):
+            return
+        stem = re.split(r"[^a-z0-9]", host)[0].upper()
+        if not any(stem in name.upper() for name in self._environment):
+            raise refusals.no_key(host, host, "litellm", f"{host.upper().replace('-', '_')}_API_KEY")
 
     def _demo(self) -> ResolvedModel:
         provider = self._connect(DEMO)

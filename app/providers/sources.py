@@ -34,13 +34,18 @@ class SourceConfig:
         return find_vendor(self.name)
 
     @property
+    def host(self) -> Vendor | None:
+        """The known host that an empty address means. A key goes there, so nothing but kind or name may say it."""
+        if self.base_url or self.kind in ("ollama", "gateway"):
+            return None
+        return find_vendor("anthropic") if self.kind == "anthropic" else self.vendor
+
+    @property
     def host_name(self) -> str:
         """litellm's name of the host behind it; empty where the address is the user's own."""
-        if self.kind == "anthropic":
-            return "" if self.base_url else "anthropic"
-        if self.base_url or self.kind in ("ollama", "gateway"):
-            return ""
-        return self.vendor.litellm_name if self.vendor else "openai" if self.kind == "openai" else self.name
+        if self.host is not None:
+            return self.host.litellm_name
+        return self.name if self.kind == "litellm" and not self.base_url else ""
 
     @property
     def usual_models(self) -> tuple[str, ...]:

@@ -177,6 +177,21 @@ VENDORS: tuple[Vendor, ...] = (
 )
 """In the order in which a key of the environment becomes the default."""
 
+KEYLESS = (
+    "agentcore",
+    "bedrock",
+    "chatgpt",
+    "gigachat",
+    "github_copilot",
+    "lemonade",
+    "microsoft_365_copilot",
+    "oci",
+    "ollama",
+    "sagemaker",
+    "vertex_ai",
+)
+"""How litellm's names of hosts begin that know their user otherwise: by a profile, a sign-in, or not at all."""
+
 _BY_NAME = {vendor.name: vendor for vendor in VENDORS} | {
     vendor.litellm: vendor for vendor in VENDORS if vendor.litellm
 }

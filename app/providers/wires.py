@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     import httpx
 
 OLLAMA_URL = "http://127.0.0.1:11434"
+
+CHECK_SECONDS = 10.0
+"""For each question of a test or a list of models: somebody waits for the answer."""
 
 _KEPT = 64
 
@@ -46,13 +50,7 @@ def wire_of(source: SourceConfig, key: str | None, litellm_hosts: Collection[str
         case "ollama":
             return Wire(source.name, "openai", _under_v1(url or OLLAMA_URL), key)
         case "openai" | "gateway":
-            own = (
-                vendor.base_url
-                if vendor
-                else "https://api.openai.com/v1"
-                if source.kind == "openai"
-                else None
-            )
+            own = source.host.base_url if source.host else None
             if url is None and own is None:
                 raise refusals.no_address(source.name)
             return Wire(source.name, "openai", url or own, key)
@@ -62,6 +60,20 @@ def wire_of(source: SourceConfig, key: str | None, litellm_hosts: Collection[str
             host = vendor.litellm_name if vendor else source.name
             return Wire(source.name, "litellm", url, key, host if vendor or host in litellm_hosts else "")
     assert_never(source.kind)
+
+
+def loads_litellm(kind: str) -> bool:
+    """Whether the first question to a source of this kind imports litellm, which can take half a minute."""
+    return kind in ("anthropic", "litellm") and "litellm" not in sys.modules
+
+
+def places_of(source: SourceConfig, litellm_hosts: Collection[str]) -> frozenset[str]:
+    """Where its key is sent: scheme, host and port, else litellm's names of hosts. Raises as ``wire_of``."""
+    wire = wire_of(source, None, litellm_hosts)
+    if wire.base_url:
+        parts = urlsplit(wire.base_url)
+        return frozenset((f"{parts.scheme}://{parts.netloc}".lower(),))
+    return frozenset((wire.prefix,) if wire.prefix else (model.partition("/")[0] for model in source.models))
 
 
 def checked_url(source: str, url: str) -> str:

@@ -79,7 +79,7 @@ def _checked_models(models: tuple[str, ...]) -> tuple[str, ...]:
 
 def _checked_url(source: SourceConfig, plain_http_confirmed: bool) -> str | None:
     if source.base_url is None or not source.base_url.strip():
-        _require_known_host(source)
+        _require_known_host(replace(source, base_url=None))
         return None
     url = source.base_url.strip()
     parts = _parts(source, url)
@@ -93,11 +93,11 @@ def _checked_url(source: SourceConfig, plain_http_confirmed: bool) -> str | None
 
 
 def _require_known_host(source: SourceConfig) -> None:
-    known = source.vendor.base_url is not None if source.vendor else source.kind == "openai"
+    known = source.host is not None and source.host.base_url is not None
     if source.kind in ("openai", "gateway") and not known:
         raise InvalidSource(
-            f'"{source.name}" is no host that Plancia knows, so it needs an address: '
-            "a base URL such as https://host/v1 or http://127.0.0.1:8000/v1.",
+            f'Where "{source.name}" is cannot be told from its name, so it needs an address: a base URL such as '
+            "https://host/v1 or http://127.0.0.1:8000/v1. OpenAI itself is https://api.openai.com/v1.",
             "base_url",
         )
 

@@ -53,8 +53,8 @@ def refuse_known(store: Store, name: str) -> None:
     """Raises ``InvalidSource`` where there is a source of that name already."""
     if find_source(store, name) is not None:
         raise InvalidSource(
-            f'There is a model source "{name}" already. Choose another name, or remove that one first with '
-            f"`plancia provider remove {name}`.",
+            f'There is a model source "{name}" already. Choose another name; that one is changed under '
+            f"Settings, Models, and removed with `plancia provider remove {name}`.",
             "name",
         )
 

@@ -139,6 +139,26 @@ def test_a_server_that_is_not_there_is_added_all_the_same(seat: Seat) -> None:
     assert "It is added, but its test failed: " in ran.out
 
 
+def test_what_is_waited_for_is_said_beforehand(seat: Seat, llm: FakeLLM) -> None:
+    said = f"Asking mine at {llm.base_url} what it offers, for up to 10 s."
+    assert said in seat(*words(llm), hidden="", watched=True).err
+    assert said in seat("provider", "test", "mine", watched=True).err
+    assert seat("provider", "test", "mine").err == ""
+
+
+def test_a_missing_key_is_said_without_asking_anybody(seat: Seat) -> None:
+    ran = seat("provider", "add", "ant", "--kind", "anthropic")
+    assert "its test failed: Anthropic has no key yet." in ran.out
+    assert ran.err == ""
+
+
+def test_an_address_is_needed_where_the_name_tells_none(seat: Seat) -> None:
+    seat.environment["K"] = KEY
+    ran = seat("provider", "add", "work", "--kind", "openai", "--key-env", "K")
+    assert (ran.code, stored(seat)) == (2, [])
+    assert 'Where "work" is cannot be told from its name' in ran.err
+
+
 def test_an_address_that_is_none_is_refused(seat: Seat) -> None:
     ran = seat("provider", "add", "mine", "--kind", "openai", "--base-url", "nonsense")
     assert ran.code == 2

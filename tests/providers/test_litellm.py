@@ -225,6 +225,16 @@ async def test_the_test_button_lists_models_or_says_what_is_wrong(llm: FakeLLM) 
     assert not (await host("http://127.0.0.1:9/v1").validate_auth()).ok
 
 
+async def test_a_key_of_the_environment_is_not_sent_to_an_address_of_ones_own(
+    llm: FakeLLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOSTED_VLLM_API_KEY", KEY)
+    keyless = LiteLLM("n", prefix="hosted_vllm", key=None, base_url=llm.base_url, clock=SystemClock())
+    await collect(keyless)
+    assert (await keyless.validate_auth()).ok
+    assert KEY not in str(llm.requests())
+
+
 async def test_a_host_that_cannot_be_tested_cheaply_says_so() -> None:
     check = await LiteLLM("b", prefix="", key=None, base_url=None, clock=SystemClock()).validate_auth()
     assert check.ok

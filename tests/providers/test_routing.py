@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -178,6 +179,35 @@ def test_a_key_of_the_environment_never_goes_to_another_address(catalogue: Catal
     assert Desk(catalogue, elsewhere, environment={"OPENAI_API_KEY": "k"}).wire("openai/m").key is None
 
 
+def test_a_key_of_the_environment_is_for_the_host_and_not_for_a_name(catalogue: Catalogue) -> None:
+    named = SourceConfig("openai", "anthropic", models=("m",))
+    desk = Desk(catalogue, named, environment={"OPENAI_API_KEY": "o", "ANTHROPIC_API_KEY": "a"})
+    assert desk.wire("openai/m").key == "a"
+
+
+@pytest.mark.parametrize(
+    ("source", "places"),
+    [
+        (SourceConfig("lab", "openai", "https://One.example/v1"), {"https://one.example"}),
+        (SourceConfig("lab", "openai", "http://one.example/v1"), {"http://one.example"}),
+        (SourceConfig("lab", "openai", "https://one.example:8/v1"), {"https://one.example:8"}),
+        (SourceConfig("openai", "openai"), {"https://api.openai.com"}),
+        (SourceConfig("o", "ollama"), {"http://127.0.0.1:11434"}),
+        (SourceConfig("a", "anthropic", "https://one.example"), {"https://one.example"}),
+        (SourceConfig("a", "anthropic"), {"anthropic"}),
+        (SourceConfig("together", "litellm"), {"together_ai"}),
+        (SourceConfig("mine", "litellm", models=("nebula/a", "x/b", "x/c")), {"nebula", "x"}),
+    ],
+    ids=lambda value: (
+        f"{value.name}-{value.kind}-{value.base_url}" if isinstance(value, SourceConfig) else ""
+    ),
+)
+def test_a_key_is_sent_to_known_places_only(
+    catalogue: Catalogue, source: SourceConfig, places: set[str]
+) -> None:
+    assert Desk(catalogue).sources.places(source) == places
+
+
 def test_a_configured_source_stands_before_the_environment(catalogue: Catalogue) -> None:
     own = SourceConfig("openai", "openai", models=("gpt-6.1-sol",), keys=("mine",))
     desk = Desk(catalogue, own, environment={"OPENAI_API_KEY": "env"}, secrets={"mine": "stored"})
@@ -196,8 +226,14 @@ def test_a_configured_source_stands_before_the_environment(catalogue: Catalogue)
             SourceConfig("a", "anthropic", "https://ant"),
             Wire("a", "litellm", "https://ant", None, "anthropic"),
         ),
-        (SourceConfig("work", "openai"), Wire("work", "openai", "https://api.openai.com/v1")),
-        (SourceConfig("nebula", "litellm"), Wire("nebula", "litellm", None, None, "nebula")),
+        (
+            SourceConfig("work", "openai", "https://api.openai.com/v1"),
+            Wire("work", "openai", "https://api.openai.com/v1"),
+        ),
+        (
+            SourceConfig("nebula", "litellm", "https://neb"),
+            Wire("nebula", "litellm", "https://neb", None, "nebula"),
+        ),
         (SourceConfig("mine", "litellm"), Wire("mine", "litellm", None, None, "")),
     ],
     ids=["ollama", "ollama-moved", "ollama-v1", "gateway", "anthropic", "openai", "litellm-host", "litellm"],
@@ -207,9 +243,15 @@ def test_each_kind_of_source_has_its_wire(catalogue: Catalogue, source: SourceCo
 
 
 def test_any_host_that_litellm_knows_is_reached_through_it(catalogue: Catalogue) -> None:
-    desk = Desk(catalogue)
+    desk = Desk(catalogue, environment={"NEBULA_API_KEY": "k"})
     assert desk.wire("nebula/star-1") == Wire("nebula", "litellm", None, None, "nebula")
     assert desk.resolve("nebula/star-1").context_window == 5000
+
+
+@pytest.mark.parametrize("name", ["bedrock", "vertex_ai-mistral_models"])
+def test_a_host_that_knows_its_user_without_a_key_needs_none(tmp_path: Path, name: str) -> None:
+    (tmp_path / "map.json").write_text(f'{{"m": {{"litellm_provider": "{name}"}}}}')
+    assert Desk(Catalogue(tmp_path / "map.json")).wire(f"{name}/m").prefix == name
 
 
 def test_a_usual_server_of_this_machine_needs_no_configuration(catalogue: Catalogue) -> None:
@@ -315,6 +357,22 @@ class TestRefusals:
     def test_a_configured_host_without_a_key(self, catalogue: Catalogue) -> None:
         refused = Desk(catalogue, SourceConfig("anthropic", "anthropic", models=("m",))).refusal(None)
         assert (refused.kind, "Anthropic has no key yet" in refused.message) == ("auth", True)
+
+    @pytest.mark.parametrize("kind", ["anthropic", "litellm"])
+    def test_a_key_that_litellm_would_look_for_in_vain_is_missed_before_it_is_asked(
+        self, catalogue: Catalogue, kind: Literal["anthropic", "litellm"]
+    ) -> None:
+        name = "ant" if kind == "anthropic" else "nebula"
+        desk = Desk(catalogue, SourceConfig(name, kind, models=("m",)))
+        refused = desk.refusal(f"{name}/m")
+        assert (refused.kind, "has no key yet" in refused.message) == ("auth", True)
+        with pytest.raises(ProviderError, match="has no key yet"):
+            desk.sources.try_out(SourceConfig(name, kind), None)
+
+    def test_an_address_that_a_name_does_not_tell(self, catalogue: Catalogue) -> None:
+        source = SourceConfig("work", "openai", models=("m",), keys=("k",))
+        refused = Desk(catalogue, source, secrets={"k": "sk-of-another"}).refusal("work/m")
+        assert (refused.kind, "has no address" in refused.message) == ("local", True)
 
     def test_a_key_that_is_gone(self, catalogue: Catalogue) -> None:
         refused = Desk(catalogue, LAB).refusal("lab/fast")

@@ -44,7 +44,7 @@ def test_empty_and_similar_variables_are_no_source(environment: dict[str, str]) 
     ("source", "host"),
     [
         (SourceConfig("openai", "openai"), "openai"),
-        (SourceConfig("work", "openai"), "openai"),
+        (SourceConfig("work", "openai"), ""),
         (SourceConfig("together", "openai"), "together_ai"),
         (SourceConfig("claude-team", "anthropic"), "anthropic"),
         (SourceConfig("nebula", "litellm"), "nebula"),

@@ -112,7 +112,6 @@ def test_an_address_with_a_password_is_refused_without_showing_it(url: str) -> N
     [
         ("openai", "openai"),
         ("mistral", "openai"),
-        ("work", "openai"),
         ("work", "ollama"),
         ("work", "anthropic"),
         ("bedrock", "litellm"),
@@ -122,7 +121,17 @@ def test_an_address_may_be_missing_where_one_is_known(name: str, kind: Any) -> N
     assert checked(SourceConfig(name, kind, base_url=" ")).base_url is None
 
 
-@pytest.mark.parametrize(("name", "kind"), [("anthropic", "openai"), ("work", "gateway")])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("anthropic", "openai"),
+        ("work", "openai"),
+        ("openai-work", "openai"),
+        ("openai.example", "openai"),
+        ("work", "gateway"),
+        ("openai", "gateway"),
+    ],
+)
 def test_an_address_is_asked_for_where_none_is_known(name: str, kind: Any) -> None:
     with pytest.raises(InvalidSource, match="needs an address"):
         checked(SourceConfig(name, kind))

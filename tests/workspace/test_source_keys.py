@@ -46,7 +46,7 @@ def test_a_source_names_its_keys_and_the_secrets_hold_them(store: Store, secrets
 
 
 def test_variables_that_were_named_stay_beside_them(store: Store, secrets: SecretStore) -> None:
-    source = SourceConfig("mine", "openai", keys=("OPENAI_API_KEY",))
+    source = SourceConfig("mine", "openai", "https://mine/v1", keys=("OPENAI_API_KEY",))
     added = add_source_with_keys(store, secrets, source, ["sk-one"])
     assert added.keys[0] == "OPENAI_API_KEY"
     assert len(added.keys) == 2
