@@ -24,6 +24,11 @@ _LONGEST_CHARACTER = 32
 """Code points; a longer chain of joined signs is no character of any script."""
 
 
+def most_for(window: int) -> int:
+    """Tokens of one result that a model with this window is shown: several have to fit side by side."""
+    return min(MOST_TOKENS, window // 4)
+
+
 class ResultStore(Protocol):
     """Keeps texts whole for as long as their conversation lives."""
 

@@ -10,31 +10,25 @@ from contextlib import aclosing
 from itertools import count
 from typing import assert_never
 
-from anyio.to_thread import run_sync
-
 from app.engine.abort import Abort
 from app.engine.agent import Agent
-from app.engine.answer import Answer
-from app.engine.assembly import CallAssembler
+from app.engine.asking import Asking, CutOff
 from app.engine.errors import Aborted, ProviderError, SessionError
-from app.engine.events import Done, Event, Failure, Retry, Steer
+from app.engine.events import Done, DoneStatus, Event, Failure, Steer
 from app.engine.harness import Harness
-from app.engine.messages import Message, Origin, Text, ToolCall
-from app.engine.metering import CallMeter, Meter
+from app.engine.large_results import most_for
+from app.engine.loop_guard import LoopGuard
+from app.engine.messages import Message, Text, ToolCall
+from app.engine.metering import Meter
 from app.engine.pairing import close_step
-from app.engine.provider import ModelRequest, ResolvedModel
-from app.engine.retry import come_back, wait_seconds
 from app.engine.session import Session
 from app.engine.steering import NoSteering, Steering, UserInput
 from app.engine.tool_calls import StepCalls
-from app.engine.tools import define
 from app.infra.clock import iso
+from app.prompts.rendering import compose
 
-RETRIES = 5
-"""How often a call that failed before any content is sent again."""
-
-EMPTY_RETRIES = 2
-"""How often an answer without any content is asked for again."""
+WARN_AT = 0.8
+"""Share of the steps after which the model is told how many are left."""
 
 
 async def run(
@@ -57,19 +51,18 @@ async def run(
         async with aclosing(this.loop()) as events:
             async for event in events:
                 yield event
-        done = this.meter.done("completed", text=this.last_text)
+        done = this.done("completed")
     except Aborted:
         done = await this.close_aborted()
     except CutOff as cut:
-        done = this.meter.done("interrupted", text=this.last_text, reason=cut.reason, error=cut.error)
-    except StepLimit:
-        done = this.meter.done("limit", text=this.last_text, reason="steps")
+        done = await this.close_cut_off(cut)
+    except Limit as limit:
+        done = this.done("limit", reason=limit.reason)
     except ProviderError as error:
         reason = "budget" if error.kind == "budget" else None
-        failed = Failure(error.kind, error.message)
-        done = this.meter.done("failed", text=this.last_text, reason=reason, error=failed)
+        done = this.done("failed", reason=reason, error=Failure(error.kind, error.message))
     except SessionError as error:
-        done = this.meter.done("failed", text=this.last_text, error=Failure("storage", str(error)))
+        done = this.done("failed", error=Failure("storage", str(error)))
     yield done
 
 
@@ -81,17 +74,12 @@ async def collect(events: AsyncGenerator[Event, None]) -> Done:
     raise AssertionError("a run ends with a Done")
 
 
-class CutOff(Exception):
-    """The answer stopped in the middle; what there is of it has been kept."""
+class Limit(Exception):
+    """The run took as many steps as its agent may (``steps``), or went in circles (``loop``)."""
 
-    def __init__(self, reason: str, error: Failure | None = None) -> None:
+    def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
-        self.error = error
-
-
-class StepLimit(Exception):
-    """The run took as many steps as its agent may."""
 
 
 class _Run:
@@ -106,25 +94,22 @@ class _Run:
         self.abort = abort
         self.steering = steering
         self.meter = Meter()
-        self.last_text = ""
-        self.answer: Answer | None = None
+        self.guard = LoopGuard()
+        self.asking = Asking(agent, session, harness, abort, self.meter)
         self.calls: StepCalls | None = None
-        self.origin = Origin("", "")
-
-    @property
-    def label(self) -> str:
-        """``provider/model`` of the last call, for sentences."""
-        return f"{self.origin.provider}/{self.origin.model}"
+        self.last_text = ""
 
     async def loop(self) -> AsyncGenerator[Event, None]:
         for step in count(1):
-            if step > self.agent.step_limit:
-                raise StepLimit
-            self.meter.steps = step
-            async with aclosing(self.ask()) as events:
+            closing = step > self.agent.step_limit
+            if not closing:
+                self.meter.steps = step
+            async with aclosing(self.asking.ask(closing=closing)) as events:
                 async for event in events:
                     yield event
-            calls = await self.keep_answer()
+            calls = await self.keep_answer(closing=closing)
+            if closing:
+                raise Limit("steps")
             if calls:
                 async with aclosing(self.run_calls(calls)) as events:
                     async for event in events:
@@ -146,136 +131,80 @@ class _Run:
         """``listen`` to what was said meanwhile; after a stop it stays where it waits."""
         self.abort.check()
         await self.listen(inputs)
+        self.guard = LoopGuard()
 
-    async def ask(self) -> AsyncGenerator[Event, None]:
-        """One model call, sent again as long as it fails before anything was shown."""
-        failures = empties = 0
-        while True:
-            answer = self.answer = self.new_answer()
-            failure: ProviderError | None = None
-            try:
-                async with aclosing(self.stream(answer)) as events:
-                    async for event in events:
-                        yield event
-            except ProviderError as error:
-                failure = error
-            if answer.has_content and failure is None:
-                return
-            if answer.has_content:
-                assert failure is not None
-                await self.keep_text()
-                raise CutOff("dropped", Failure(failure.kind, failure.message)) from failure
-            if failure is None:
-                empties += 1
-                failure = empty_answer(self.label)
-                wait = 0.0 if empties <= EMPTY_RETRIES else None
-            else:
-                wait = wait_seconds(failure, failures, self.harness.random) if failures < RETRIES else None
-                failures += 1
-            if wait is None:
-                raise final(failure)
-            yield Retry(self.meter.next_attempt(), round(wait * 1000), failure.message)
-            async with self.abort.guard():
-                await self.harness.clock.sleep(wait)
-
-    def new_answer(self) -> Answer:
-        used = {call.id for message in self.session.messages for call in message.calls}
-        return Answer(self.harness.new_id("msg"), CallAssembler(self.harness.new_id, used))
-
-    async def stream(self, answer: Answer) -> AsyncGenerator[Event, None]:
-        """One request and the events of its answer as they arrive, closed by its ``Usage`` on every way out."""
-        model = await self.find_model()
-        self.origin = Origin(model.provider.id, model.model, model.endpoint)
-        request = self.request(model)
-        call = CallMeter(model, request, self.harness.clock)
-        outcome = "ok"
-        try:
-            async with aclosing(model.provider.stream(request)) as batches:
-                while True:
-                    async with self.abort.guard():
-                        batch = await anext(batches, None)
-                    if batch is None:
-                        break
-                    call.first_token()
-                    for event in answer.take(batch):
-                        yield event
-        except (ProviderError, Aborted) as error:
-            outcome = error.kind if isinstance(error, ProviderError) else "aborted"
-            yield self.meter.counted(call.usage(answer, outcome))
-            raise
-        yield self.meter.counted(call.usage(answer, outcome))
-
-    async def find_model(self) -> ResolvedModel:
-        """In a thread: the key may lie in a keyring that asks its user first, and the wire may still be unloaded."""
-        async with self.abort.guard():
-            return await run_sync(self.harness.models.resolve, self.agent.model, abandon_on_cancel=True)
-
-    def request(self, model: ResolvedModel) -> ModelRequest:
-        return ModelRequest(
-            model=model.model,
-            system=self.agent.system_prompt(),
-            messages=tuple(self.session.messages),
-            tools=define(self.agent.tools),
-            session_id=self.session.id,
-        )
-
-    async def keep_answer(self) -> tuple[ToolCall, ...]:
+    async def keep_answer(self, *, closing: bool) -> tuple[ToolCall, ...]:
         """Store the answer, whole; its calls are what the loop goes on with.
 
         Raises ``CutOff`` where the text ends before its end, ``ProviderError`` where the model refused.
         """
-        answer = self.answer
+        answer = self.asking.answer
         assert answer is not None
-        calls = answer.calls()
+        calls = () if closing else answer.calls()
         await self.store_answer(calls)
         if not calls:
+            label = self.asking.label
             match answer.stop:
                 case None:
                     raise CutOff(
-                        "dropped", Failure("dropped", f"{self.label} stopped in the middle of its answer.")
+                        "dropped", ProviderError("dropped", f"{label} stopped in the middle of its answer.")
                     )
                 case "output_limit":
                     raise CutOff("output_limit")
                 case "filtered" | "refused":
-                    raise ProviderError(
-                        "policy", f"{self.label} declined to answer this. Rephrase the request."
-                    )
+                    raise ProviderError("policy", f"{label} declined to answer this. Rephrase the request.")
                 case "end" | "tool_calls" | "pause":
                     pass
                 case _:
                     assert_never(answer.stop)
         return calls
 
-    async def keep_text(self) -> None:
-        """Store what was said before the answer broke; calls that were still arriving are not part of it."""
-        await self.store_answer(())
-
-    async def store_answer(self, calls: tuple[ToolCall, ...]) -> None:
-        answer, self.answer = self.answer, None
-        if answer is None:
-            return
-        self.last_text = answer.text
-        message = answer.message(time=iso(self.harness.clock.now()), origin=self.origin, calls=calls)
+    async def store_answer(self, calls: tuple[ToolCall, ...] = ()) -> None:
+        """Without its calls where it broke: what was still arriving is not part of it."""
+        answer, message = self.asking.take(calls)
+        if answer is not None:
+            self.last_text = answer.text
         if message is not None:
             await self.session.append(message)
 
     async def run_calls(self, calls: tuple[ToolCall, ...]) -> AsyncGenerator[Event, None]:
         """Run the calls of one step; their results are stored in declared order."""
-        self.calls = StepCalls(calls, self.agent.tools, self.session, self.abort, self.harness)
+        self.calls = StepCalls(
+            calls,
+            self.agent.tools,
+            self.session,
+            self.abort,
+            self.harness,
+            self.guard,
+            most_tokens=most_for(self.asking.window),
+            note=self.note(),
+        )
         async with aclosing(self.calls.run()) as events:
             async for event in events:
                 yield event
-        self.end_calls()
+        if self.end_calls():
+            raise Limit("loop")
 
-    def end_calls(self) -> None:
+    def note(self) -> str | None:
+        """What the model is told about its steps, if anything, when it reads the results of this one."""
+        used, steps = self.meter.steps, self.agent.step_limit
+        if used == steps:
+            return compose("last_step", steps=steps)
+        return compose("steps_left", used=used, steps=steps) if used == round(steps * WARN_AT) else None
+
+    def end_calls(self) -> bool:
+        """Count what failed; whether the run went in circles."""
         calls, self.calls = self.calls, None
-        for failure in calls.failures if calls else ():
+        if calls is None:
+            return False
+        for failure in calls.failures:
             self.meter.count_failure(failure)
+        return calls.loop is not None
 
     async def close_aborted(self) -> Done:
         """The user stopped: keep what was said and done, answer every open call, close with a marker."""
         try:
-            await self.keep_text()
+            await self.store_answer()
             if self.calls is not None:
                 await self.calls.close()
                 self.end_calls()
@@ -284,19 +213,17 @@ class _Run:
                 *close_step(self.session.messages, new_id=self.harness.new_id, time=now)
             )
         except SessionError as error:
-            return self.meter.done("aborted", self.last_text, error=Failure("storage", str(error)))
-        return self.meter.done("aborted", self.last_text)
+            return self.done("aborted", error=Failure("storage", str(error)))
+        return self.done("aborted")
 
+    async def close_cut_off(self, cut: CutOff) -> Done:
+        """The answer broke: keep what was said."""
+        error = Failure(cut.error.kind, cut.error.message) if cut.error else None
+        try:
+            await self.store_answer()
+        except SessionError as trouble:
+            error = Failure("storage", str(trouble))
+        return self.done("interrupted", reason=cut.reason, error=error)
 
-def final(error: ProviderError) -> ProviderError:
-    """The error that ends the run, with the time to come back where the server named one."""
-    later = come_back(error)
-    return ProviderError(error.kind, f"{error.message} {later}", status=error.status) if later else error
-
-
-def empty_answer(label: str) -> ProviderError:
-    return ProviderError(
-        "empty",
-        f"{label} answered without any text. The server may not be a model server, or the model cannot do this:"
-        " check the address in Settings, or choose another model.",
-    )
+    def done(self, status: DoneStatus, *, reason: str | None = None, error: Failure | None = None) -> Done:
+        return self.meter.done(status, self.last_text, reason=reason, error=error)

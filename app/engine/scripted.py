@@ -38,13 +38,14 @@ class ScriptedModel:
 
     id = "scripted"
 
-    def __init__(self, *replies: Reply | Callable[[ModelRequest], Reply]) -> None:
+    def __init__(self, *replies: Reply | Callable[[ModelRequest], Reply], window: int = 32_768) -> None:
         self._replies = list(replies)
+        self._window = window
         self.requests: list[ModelRequest] = []
         self.open_streams = 0
 
     def resolve(self, name: str | None) -> ResolvedModel:
-        return ResolvedModel(self, name or "model", price_in=1.0, price_out=2.0)
+        return ResolvedModel(self, name or "model", context_window=self._window, price_in=1.0, price_out=2.0)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamBatch, None]:
         self.requests.append(request)

@@ -7,16 +7,18 @@ result for the model, never the end of the turn.
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.engine.abort import Abort
 from app.engine.arguments import explain_problem, refuse_arguments
 from app.engine.errors import Aborted
-from app.engine.events import Event, ToolEnd, ToolProgress, ToolStart
+from app.engine.events import Event, LoopWarning, ToolEnd, ToolProgress, ToolStart
 from app.engine.harness import Harness
-from app.engine.large_results import fit
+from app.engine.large_results import MOST_TOKENS, fit
+from app.engine.loop_guard import Loop, LoopGuard
 from app.engine.messages import Message, ToolCall
 from app.engine.pairing import Outcome, open_calls, results_in_order
 from app.engine.session import Session
@@ -62,22 +64,37 @@ class StepCalls:
         session: Session,
         abort: Abort,
         harness: Harness,
+        guard: LoopGuard,
+        *,
+        most_tokens: int = MOST_TOKENS,
+        note: str | None = None,
     ) -> None:
+        """Results are shown with at most ``most_tokens``; ``note`` stands below the last one."""
         self._prepared = [prepare(call, tools) for call in calls]
         self._session = session
         self._abort = abort
         self._harness = harness
+        self._guard = guard
+        self._most_tokens = most_tokens
+        self._note = note
+        self.loop: Loop | None = None
+        """For which the run has to stop: the call that would go round once more, and those behind it, did not run."""
         self._running: set[str] = set()
         self._ended: list[Finished] = []
+        self._notes: defaultdict[str, list[str]] = defaultdict(list)
+        """What the model is told below a result, beside what the tool said."""
         self.failures: list[ToolOutput] = []
 
     async def run(self) -> AsyncGenerator[Event, None]:
         """Yield what happens. Raises ``Aborted``; then ``close`` has to follow."""
         for batch in batches(self._prepared):
             self._abort.check()
-            async with aclosing(self._run_batch(batch)) as events:
+            async with aclosing(self._run_batch([self._guarded(prepared) for prepared in batch])) as events:
                 async for event in events:
                     yield event
+            if batch[-1] is self._prepared[-1]:
+                for warning in self._end_step(batch[-1].call):
+                    yield warning
             await self._store([prepared.call for prepared in batch])
         await self._store_images()
 
@@ -94,15 +111,36 @@ class StepCalls:
                     await self._session.mark_started(prepared.call.id)
                 self._running.add(prepared.call.id)
                 yield ToolStart(prepared.call.id, prepared.call.name, prepared.call.arguments)
-                crew.start(execute(prepared, happenings.put_nowait, self._harness))
+                crew.start(execute(prepared, happenings.put_nowait, self._harness, self._most_tokens))
             waiting = len(batch)
             while waiting:
                 happening = await self._next(happenings)
                 if isinstance(happening, Finished):
                     waiting -= 1
                     yield self._finish(happening)
+                    loop = self._guard.after(
+                        happening.call, happening.output.text, happening.output.error is not None
+                    )
+                    if loop is not None:
+                        yield self._warned(happening.call, loop)
                 elif happening.call_id in self._running:
                     yield happening
+
+    def _guarded(self, prepared: Prepared) -> Prepared:
+        """The call itself, or its refusal once the run goes in circles."""
+        self.loop = self.loop or self._guard.before(prepared.call)
+        return replace(prepared, refusal=in_circles(self.loop)) if self.loop else prepared
+
+    def _warned(self, call: ToolCall, loop: Loop) -> LoopWarning:
+        self._notes[call.id].append(loop.warning)
+        return LoopWarning(loop.name, loop.count)
+
+    def _end_step(self, last: ToolCall) -> Iterator[LoopWarning]:
+        loop = self._guard.end_step()
+        if loop is not None:
+            yield self._warned(last, loop)
+        if self._note is not None:
+            self._notes[last.id].append(self._note)
 
     async def _next(self, happenings: asyncio.Queue[ToolProgress | Finished]) -> ToolProgress | Finished:
         """What has happened is told before a stop is obeyed: a result that is there is never lost."""
@@ -130,7 +168,14 @@ class StepCalls:
         )
 
     async def _store(self, calls: Sequence[ToolCall]) -> None:
-        outcomes = [Outcome(done.call.id, done.output.text, done.output.error) for done in self._ended]
+        outcomes = [
+            Outcome(
+                done.call.id,
+                "\n\n".join((done.output.text, *self._notes[done.call.id])),
+                done.output.error,
+            )
+            for done in self._ended
+        ]
         results = results_in_order(
             calls,
             outcomes,
@@ -185,7 +230,10 @@ def batches(prepared: Sequence[Prepared]) -> Iterator[list[Prepared]]:
 
 
 async def execute(
-    prepared: Prepared, happened: Callable[[ToolProgress | Finished], None], harness: Harness
+    prepared: Prepared,
+    happened: Callable[[ToolProgress | Finished], None],
+    harness: Harness,
+    most_tokens: int = MOST_TOKENS,
 ) -> None:
     """Run one call and report how it ended; only cancellation leaves it unreported."""
     call = prepared.call
@@ -200,7 +248,7 @@ async def execute(
     if output is None:
         assert prepared.tool is not None
         output = await _executed(prepared.tool, call, ToolContext(call.id, progress), watchdog)
-    output = await fit(output, harness.results)
+    output = await fit(output, harness.results, most_tokens)
     happened(Finished(call, output, round((harness.clock.monotonic() - began) * 1000)))
 
 
@@ -219,6 +267,14 @@ async def _executed(tool: Tool, call: ToolCall, context: ToolContext, watchdog: 
         return _crashed(tool, lost)  # something inside the tool was cancelled, but not this call
     except Exception as defect:  # noqa: BLE001 - a defect of one tool must not end the turn
         return _crashed(tool, defect)
+
+
+def in_circles(loop: Loop) -> ToolOutput:
+    return ToolOutput.failed(
+        "E_LOOP",
+        f"Not run, because the run goes in circles ({loop.name}). Say what was found and what stands in the way; the"
+        " user decides how to go on.",
+    )
 
 
 def _stalled(tool: Tool, limit: float) -> ToolOutput:

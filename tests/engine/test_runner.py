@@ -15,6 +15,7 @@ from app.engine.agent import Agent
 from app.engine.errors import ProviderError
 from app.engine.harness import Harness
 from app.engine.messages import Marker, Message
+from app.engine.pairing import is_paired
 from app.engine.provider import (
     CallFragment,
     ReasoningChunk,
@@ -303,11 +304,94 @@ async def test_an_answer_without_content_is_asked_for_again_and_never_a_success(
     assert shape(session) == [("user", "hello")]
 
 
-async def test_the_step_limit_ends_the_run(session: MemorySession) -> None:
-    model = ScriptedModel([call("look", "1")], [call("look", "2")], [call("look", "3")])
+async def test_at_the_step_limit_the_model_answers_once_more_without_tools(session: MemorySession) -> None:
+    model = ScriptedModel([call("look", "1")], [call("look", "2")], say("So far, so good."))
     done = done_of(await all_of(model, Tool("look"), session=session, step_limit=2))
     assert (done.status, done.reason, done.steps) == ("limit", "steps", 2)
-    assert len(model.requests) == 2
+    assert done.text == "So far, so good."
+    assert [request.tool_choice for request in model.requests] == ["auto", "auto", "none"]
+    assert model.requests[2].tools == model.requests[1].tools
+    assert "That was step 2 of 2" in model.requests[2].messages[-1].results[0].text
+
+
+async def test_a_call_in_the_closing_answer_is_not_run(session: MemorySession) -> None:
+    model = ScriptedModel([call("look", "1")], [TextChunk("One more. "), call("look", "2")])
+    look = Tool("look")
+    done = done_of(await all_of(model, look, session=session, step_limit=1))
+    assert (done.status, done.text, len(look.runs)) == ("limit", "One more. ", 1)
+    assert is_paired(session.messages)
+
+
+async def test_after_the_limit_the_user_can_go_on(session: MemorySession) -> None:
+    model = ScriptedModel([call("look", "1")], say("Enough."), [call("look", "2")], say("Enough again."))
+    for text in ("Enough.", "Enough again."):
+        done = done_of(await all_of(model, Tool("look"), session=session, step_limit=1))
+        assert (done.status, done.text) == ("limit", text)
+
+
+async def test_the_model_is_told_once_that_its_steps_run_out(session: MemorySession) -> None:
+    model = ScriptedModel(*([call("look", str(step), path=str(step))] for step in range(9)), say("ok"))
+    done_of(await all_of(model, Tool("look"), session=session, step_limit=10))
+    told = [
+        number
+        for number, message in enumerate((m for m in session.messages if m.role == "tool"), 1)
+        if "8 of 10 steps are taken" in message.results[0].text
+    ]
+    assert told == [8]
+
+
+async def test_a_loop_is_warned_of_and_stopped_before_it_goes_round_again(session: MemorySession) -> None:
+    look = Tool("look", output=ToolOutput.failed("E_NOT_FOUND", "There is no such file."))
+    model = ScriptedModel(*([call("look", str(step), path="a")] for step in range(9)))
+    happened = await all_of(model, look, session=session)
+    done = done_of(happened)
+    assert (done.status, done.reason) == ("limit", "loop")
+    assert len(look.runs) == 4
+    assert [event for event in happened if isinstance(event, events.LoopWarning)] == [
+        events.LoopWarning("look", 3)
+    ]
+    results = [message.results[0] for message in session.messages if message.role == "tool"]
+    assert ["Loop warning" in result.text for result in results] == [False, False, True, False, False]
+    assert results[-1].code == "E_LOOP"
+
+
+async def test_the_other_calls_of_a_step_that_goes_in_circles_are_answered_too(
+    session: MemorySession,
+) -> None:
+    look, write = Tool("look"), Tool("write", read_only=False)
+    same = [[call("look", str(step), path="a")] for step in range(4)]
+    model = ScriptedModel(*same, [call("look", "x", path="a"), call("write", "y", index=1)])
+    done = done_of(await all_of(model, look, write, session=session))
+    assert (done.reason, len(look.runs), write.runs) == ("loop", 4, [])
+    assert is_paired(session.messages)
+
+
+async def test_paging_through_many_pages_is_no_loop(session: MemorySession) -> None:
+    model = ScriptedModel(
+        *([call("look", str(page), path=f"page {page}")] for page in range(30)), say("Read.")
+    )
+    happened = await all_of(model, Tool("look"), session=session)
+    assert done_of(happened).status == "completed"
+    assert not [event for event in happened if isinstance(event, events.LoopWarning)]
+
+
+async def test_what_the_user_says_meanwhile_gives_a_repeated_call_a_new_beginning(
+    session: MemorySession,
+) -> None:
+    class OneWord:
+        def __init__(self) -> None:
+            self.waiting = [UserInput("try once more", "s1")]
+
+        async def fold_in(self, hear: Hear) -> list[UserInput]:
+            if len(session.messages) < 7 or not self.waiting:
+                return []
+            said, self.waiting = self.waiting, []
+            await hear(said)
+            return said
+
+    model = ScriptedModel(*([call("look", str(step), path="a")] for step in range(6)), say("ok"))
+    done = done_of(await all_of(model, Tool("look"), session=session, steering=OneWord()))
+    assert done.status == "completed"
 
 
 async def test_usage_is_reported_per_call_and_summed(session: MemorySession) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from app.engine.provider import CallFragment, ModelRequest
 from app.engine.scripted import ScriptedModel, call, say
 from app.group_chat.errors import FolderMissing
 from app.workspace import conversations, sessions
@@ -31,6 +33,25 @@ async def test_commander_has_the_file_tools_and_hears_where_it_works(tmp_path: P
             "search_result",
         ]
         assert str(at.workspace) in request.system
+
+
+async def test_a_large_result_is_kept_with_its_conversation_and_can_be_read_on(tmp_path: Path) -> None:
+    def read_on(request: ModelRequest) -> list[CallFragment]:
+        result = request.messages[-1].results[0].text
+        ref = re.search(r"res_\w+", result)
+        assert ref is not None, result
+        return [call("search_result", ref=ref[0], pattern="needle")]
+
+    lines = "".join(f"{number} {'hay' * 100}\n" for number in range(40))
+    model = ScriptedModel(
+        [call("grep_files", pattern="ha", max_results=1000)], read_on, say("There."), window=16_000
+    )
+    async with house(tmp_path, model) as at:
+        for name in range(8):
+            (at.workspace / f"{name}.txt").write_text(f"{lines}haystack with a needle\n{lines}")
+        await at.say("look for it")
+        assert "needle" in model.requests[2].messages[-1].results[0].text
+        assert [file.parent.name for file in at.folder.results.rglob("res_*")] == [at.room.id]
 
 
 async def test_the_conversations_model_is_the_one_that_is_asked(tmp_path: Path) -> None:

@@ -1,0 +1,185 @@
+"""One whole answer out of a model: found, asked, asked again while nothing was shown, and written on at its limit."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+
+from anyio.to_thread import run_sync
+
+from app.engine.abort import Abort
+from app.engine.agent import Agent
+from app.engine.answer import Answer
+from app.engine.assembly import CallAssembler
+from app.engine.errors import Aborted, ProviderError
+from app.engine.events import Event, Retry
+from app.engine.harness import Harness
+from app.engine.messages import Message, Origin, ToolCall
+from app.engine.metering import CallMeter, Meter
+from app.engine.provider import ModelRequest, ResolvedModel
+from app.engine.retry import come_back, wait_seconds
+from app.engine.session import Session
+from app.engine.tools import define
+from app.infra.clock import iso
+
+RETRIES = 5
+"""How often a call that failed before any content is sent again."""
+
+EMPTY_RETRIES = 2
+"""How often an answer without any content is asked for again."""
+
+
+class CutOff(Exception):
+    """The answer stopped in the middle; what there is of it is to be kept."""
+
+    def __init__(self, reason: str, error: ProviderError | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.error = error
+
+
+class Asking:
+    """Asks for the answers of one run, one after the other. ``answer`` is the one that is not stored yet."""
+
+    def __init__(self, agent: Agent, session: Session, harness: Harness, abort: Abort, meter: Meter) -> None:
+        self.answer: Answer | None = None
+        self.model: ResolvedModel | None = None
+        """The one that was asked last."""
+        self._agent = agent
+        self._session = session
+        self._harness = harness
+        self._abort = abort
+        self._meter = meter
+
+    async def ask(self, *, closing: bool = False) -> AsyncGenerator[Event, None]:
+        """Afterwards ``answer`` is whole. A ``closing`` one may call no tool.
+
+        Raises ``CutOff`` where it broke in the middle, ``ProviderError`` where there is none.
+        """
+        async with aclosing(self._ask(None, closing)) as events:
+            async for event in events:
+                yield event
+        cut = self.answer
+        if cut is not None and cut.met_its_limit:
+            async with aclosing(self._ask(cut, closing)) as events:
+                async for event in events:
+                    yield event
+
+    def take(self, calls: tuple[ToolCall, ...]) -> tuple[Answer | None, Message | None]:
+        """The answer and the message it is stored as, None where nothing was said. It is not asked for again."""
+        answer, self.answer = self.answer, None
+        if answer is None:
+            return None, None
+        now = iso(self._harness.clock.now())
+        return answer, answer.message(time=now, origin=self.origin, calls=calls)
+
+    @property
+    def window(self) -> int:
+        """Tokens that the model which was asked last can hold."""
+        assert self.model is not None
+        return self.model.context_window
+
+    @property
+    def origin(self) -> Origin:
+        model = self.model
+        return Origin(model.provider.id, model.model, model.endpoint) if model else Origin("", "")
+
+    @property
+    def label(self) -> str:
+        """``provider/model`` of the last call, for sentences."""
+        return self.model.label if self.model else ""
+
+    async def _ask(self, cut: Answer | None, closing: bool) -> AsyncGenerator[Event, None]:
+        """One stream that brought something, after as many attempts as that takes. ``cut`` is written on."""
+        failures = empties = 0
+        while True:
+            answer = self._begin(cut)
+            failure: ProviderError | None = None
+            try:
+                async with aclosing(self._stream(answer, cut, closing)) as events:
+                    async for event in events:
+                        yield event
+            except ProviderError as error:
+                failure = error
+            if answer.has_content:
+                if failure is not None:
+                    raise CutOff("dropped", failure) from failure
+                return
+            if failure is None and cut is not None:
+                return  # there was nothing more to say
+            if failure is None:
+                empties += 1
+                failure = empty_answer(self.label)
+                wait = 0.0 if empties <= EMPTY_RETRIES else None
+            else:
+                wait = wait_seconds(failure, failures, self._harness.random) if failures < RETRIES else None
+                failures += 1
+            if wait is None:
+                raise (CutOff("output_limit", failure) if cut is not None else final(failure))
+            yield Retry(self._meter.next_attempt(), round(wait * 1000), failure.message)
+            async with self._abort.guard():
+                await self._harness.clock.sleep(wait)
+
+    def _begin(self, cut: Answer | None) -> Answer:
+        used = {call.id for message in self._session.messages for call in message.calls}
+        calls = CallAssembler(self._harness.new_id, used)
+        self.answer = cut.written_on(calls) if cut else Answer(self._harness.new_id("msg"), calls)
+        return self.answer
+
+    async def _stream(self, answer: Answer, cut: Answer | None, closing: bool) -> AsyncGenerator[Event, None]:
+        """One request and the events of its answer as they arrive, closed by its ``Usage`` on every way out."""
+        self.model = model = await self._find_model()
+        request = self._request(model, cut, closing)
+        call = CallMeter(model, request, self._harness.clock)
+        try:
+            async with aclosing(model.provider.stream(request)) as batches:
+                while True:
+                    async with self._abort.guard():
+                        batch = await anext(batches, None)
+                    if batch is None:
+                        break
+                    call.first_token()
+                    for event in answer.take(batch):
+                        yield event
+        except (ProviderError, Aborted) as error:
+            outcome = error.kind if isinstance(error, ProviderError) else "aborted"
+            for event in self._end(answer, call, outcome):
+                yield event
+            raise
+        for event in self._end(answer, call, "ok"):
+            yield event
+
+    def _end(self, answer: Answer, call: CallMeter, outcome: str) -> Iterator[Event]:
+        yield from answer.end()
+        yield self._meter.counted(call.usage(answer, outcome))
+
+    async def _find_model(self) -> ResolvedModel:
+        """In a thread: the key may lie in a keyring that asks its user first, and the wire may still be unloaded."""
+        async with self._abort.guard():
+            return await run_sync(self._harness.models.resolve, self._agent.model, abandon_on_cancel=True)
+
+    def _request(self, model: ResolvedModel, cut: Answer | None, closing: bool) -> ModelRequest:
+        messages = tuple(self._session.messages)
+        begun = cut.message(time="", origin=self.origin) if cut else None
+        return ModelRequest(
+            model=model.model,
+            system=self._agent.system_prompt(),
+            messages=(*messages, begun) if begun else messages,
+            tools=define(self._agent.tools),
+            tool_choice="none" if closing else "auto",
+            session_id=self._session.id,
+        )
+
+
+def final(error: ProviderError) -> ProviderError:
+    """The error that ends the run, with the time to come back where the server named one."""
+    later = come_back(error)
+    return ProviderError(error.kind, f"{error.message} {later}", status=error.status) if later else error
+
+
+def empty_answer(label: str) -> ProviderError:
+    return ProviderError(
+        "empty",
+        f"{label} answered without any text. The server may not be a model server, or the model cannot do this:"
+        " check the address in Settings, or choose another model.",
+    )

@@ -1,0 +1,128 @@
+"""One answer out of a model: written on once at its output limit, kept where it breaks, asked again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.engine import events
+from app.engine.abort import Abort
+from app.engine.errors import ProviderError
+from app.engine.messages import Marker, Text
+from app.engine.provider import CallFragment, ModelRequest, ReasoningChunk, Stop, TextChunk
+from app.engine.scripted import Reply, ScriptedModel, call, say
+from app.engine.session import MemorySession
+from tests.engine.test_runner import Tool, all_of, done_of, shape
+from tests.fakes.clock import FakeClock
+
+pytestmark = pytest.mark.anyio
+
+FIRST = say("The lighthouse keeper wal", stop="output_limit")
+
+
+@pytest.fixture
+def session() -> MemorySession:
+    return MemorySession("s")
+
+
+async def test_a_text_at_the_output_limit_is_written_on_as_one_answer(session: MemorySession) -> None:
+    model = ScriptedModel(FIRST, say("lighthouse keeper wal", "ked home."))
+    happened = await all_of(model, session=session)
+    assert done_of(happened).status == "completed"
+    assert done_of(happened).text == "The lighthouse keeper walked home."
+    assert shape(session) == [("user", "hello"), ("assistant", "The lighthouse keeper walked home.")]
+    deltas = [event for event in happened if isinstance(event, events.TextDelta)]
+    assert "".join(event.text for event in deltas) == done_of(happened).text
+    assert len({event.message_id for event in deltas}) == 1
+
+
+async def test_the_model_sees_where_it_stopped(session: MemorySession) -> None:
+    model = ScriptedModel(FIRST, say("ked home."))
+    await all_of(model, session=session)
+    last = model.requests[1].messages[-1]
+    assert (last.role, last.blocks) == ("assistant", (Text("The lighthouse keeper wal"),))
+
+
+async def test_it_is_written_on_once_only_then_the_user_decides(session: MemorySession) -> None:
+    model = ScriptedModel(FIRST, say("ked ho", stop="output_limit"), say("never asked"))
+    done = done_of(await all_of(model, session=session))
+    assert (done.status, done.reason) == ("interrupted", "output_limit")
+    assert (done.text, len(model.requests)) == ("The lighthouse keeper walked ho", 2)
+    assert shape(session)[-1] == ("assistant", "The lighthouse keeper walked ho")
+
+
+async def test_both_calls_are_counted(session: MemorySession) -> None:
+    happened = await all_of(ScriptedModel(FIRST, say("ked home.")), session=session)
+    used = [event.output_tokens for event in happened if isinstance(event, events.Usage)]
+    assert len(used) == 2
+    assert used[1] < used[0]
+
+
+async def test_a_failure_before_the_second_part_is_retried_and_the_first_part_stays(
+    session: MemorySession,
+) -> None:
+    model = ScriptedModel(FIRST, [ProviderError("overloaded", "Busy.")], say("ked home."))
+    happened = await all_of(model, session=session, clock=FakeClock())
+    assert done_of(happened).text == "The lighthouse keeper walked home."
+    assert sum(isinstance(event, events.Retry) for event in happened) == 1
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        [ProviderError("auth", "The key is wrong.")],
+        [TextChunk("ked"), ProviderError("dropped", "The line broke.")],
+        [TextChunk("ked")],
+    ],
+)
+async def test_whatever_becomes_of_the_second_part_the_first_is_kept(
+    session: MemorySession, second: Reply
+) -> None:
+    done = done_of(await all_of(ScriptedModel(FIRST, second), session=session))
+    assert done.status == "interrupted"
+    assert done.text.startswith("The lighthouse keeper wal")
+    assert shape(session)[-1] == ("assistant", done.text)
+
+
+async def test_a_stop_in_the_second_part_keeps_both(session: MemorySession) -> None:
+    abort = Abort()
+
+    def second(request: ModelRequest) -> Reply:
+        yield TextChunk("ked")
+        abort.set()
+        yield TextChunk(" home.")
+
+    done = done_of(await all_of(ScriptedModel(FIRST, second), session=session, abort=abort))
+    assert done.status == "aborted"
+    assert session.messages[1].text.startswith("The lighthouse keeper walked")
+    assert session.messages[-1].blocks == (Marker("stopped_by_user"),)
+
+
+async def test_a_model_with_nothing_more_to_say_has_answered(session: MemorySession) -> None:
+    done = done_of(await all_of(ScriptedModel(FIRST, [Stop("end")]), session=session))
+    assert (done.status, done.text) == ("completed", "The lighthouse keeper wal")
+
+
+async def test_the_second_part_may_call_tools(session: MemorySession) -> None:
+    model = ScriptedModel(FIRST, [TextChunk("ked. "), call("look")], say("There."))
+    assert done_of(await all_of(model, Tool("look"), session=session)).status == "completed"
+    assert shape(session)[1] == ("assistant", "The lighthouse keeper walked. ", "look")
+
+
+async def test_a_call_that_met_the_limit_is_not_run_and_the_model_is_told_to_write_less(
+    session: MemorySession,
+) -> None:
+    cut = [CallFragment(0, "c1", "write", '{"path": "a'), Stop("output_limit")]
+    write = Tool("write", read_only=False)
+    done = done_of(await all_of(ScriptedModel(cut, say("Smaller then.")), write, session=session))
+    assert done.status == "completed"
+    assert write.runs == []
+    assert "split the work into several smaller calls" in session.messages[2].results[0].text
+
+
+async def test_thinking_alone_at_the_limit_is_no_answer(session: MemorySession) -> None:
+    thought: list[Any] = [ReasoningChunk("hm"), Stop("output_limit")]
+    model = ScriptedModel(thought, thought, thought)
+    done = done_of(await all_of(model, session=session, clock=FakeClock()))
+    assert (done.status, done.error and done.error.kind) == ("failed", "empty")
