@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from app.engine.harness import Harness
 from app.engine.session import JsonlSession
 from app.engine.tools import ToolMap
 from app.group_chat.errors import FolderMissing
+from app.hands.instructions import Instructions, read_instructions
 from app.hands.ledger import ReadLedger
 from app.hands.permissions.closed_places import ClosedPlaces
 from app.hands.permissions.paths import PathGate
@@ -43,10 +45,13 @@ class Members:
     def agent(self, member: str, conversation: ConversationRow) -> Agent:
         """Raises ``FolderMissing`` where the conversation's folder is gone."""
         workspace = Path(conversation.workspace)
-        tools = self._tools(conversation)
+        _require_folder(workspace)
+        gate = PathGate(workspace, closed=ClosedPlaces(Path.home(), own=(self._folder.root,)))
+        tools = {**file_tools(gate, ReadLedger()), **result_tools(self._results(conversation))}
+        instructions = read_instructions(gate)
         return Agent(
             name=member,
-            system_prompt=lambda: self._prompt(workspace, tools),
+            system_prompt=lambda: self._prompt(workspace, tools, instructions),
             tools=tools,
             model=conversation.model,
             step_limit=COMMANDER_STEPS,
@@ -68,21 +73,15 @@ class Members:
             model=model,
         )
 
-    def _tools(self, conversation: ConversationRow) -> ToolMap:
-        workspace = Path(conversation.workspace)
-        _require_folder(workspace)
-        closed = ClosedPlaces(Path.home(), own=(self._folder.root,))
-        files = file_tools(PathGate(workspace, closed=closed), ReadLedger())
-        return {**files, **result_tools(self._results(conversation))}
-
     def _results(self, conversation: ConversationRow) -> StoredResults:
         return StoredResults(self._folder.results / conversation.id, self._harness.new_id)
 
-    def _prompt(self, workspace: Path, tools: ToolMap) -> str:
+    def _prompt(self, workspace: Path, tools: ToolMap, instructions: Sequence[Instructions]) -> str:
         return compose(
             COMMANDER,
             tools=tuple(tools),
             workspace=str(workspace),
+            instructions=instructions,
             system=f"{platform.system()} {platform.release()}",
             date=self._store.clock.now().astimezone().date().isoformat(),
         )

@@ -35,6 +35,21 @@ async def test_commander_has_the_file_tools_and_hears_where_it_works(tmp_path: P
         assert str(at.workspace) in request.system
 
 
+async def test_the_conventions_of_the_workspace_are_host_facts_of_every_call(tmp_path: Path) -> None:
+    model = ScriptedModel([call("list_files", path=".")], say("ok"), say("again"))
+    async with house(tmp_path, model) as at:
+        (at.workspace / "AGENTS.md").write_text("Write {{ dates }} as 2026-11-30.\n")
+        await at.say("hello")
+        assert all(
+            '<instructions path="AGENTS.md">\nWrite {{ dates }} as 2026-11-30.\n</instructions>'
+            in request.system
+            for request in model.requests
+        )
+        (at.workspace / "AGENTS.md").unlink()
+        await at.say("and now?")
+        assert "<instructions" not in model.requests[-1].system
+
+
 async def test_a_large_result_is_kept_with_its_conversation_and_can_be_read_on(tmp_path: Path) -> None:
     def read_on(request: ModelRequest) -> list[CallFragment]:
         result = request.messages[-1].results[0].text

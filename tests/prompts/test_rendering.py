@@ -13,9 +13,12 @@ from app.prompts.rendering import compose
 VALUES = {
     "tools": ["read_file", "write_file"],
     "workspace": "/home/anna/work",
+    "instructions": [{"path": "AGENTS.md", "text": "Use metres."}],
     "system": "Linux",
     "date": "2026-11-30",
 }
+OTHERS = {"steps": 10, "used": 8}
+"""Values of the other prompts."""
 NAMES = sorted(file.stem for file in Path(prompts.__file__).parent.glob("*.md"))
 
 
@@ -42,7 +45,7 @@ def test_the_same_values_give_the_same_bytes() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_prompt_leaves_no_trace_of_its_making(name: str) -> None:
-    text = compose(name, **VALUES)
+    text = compose(name, **VALUES | OTHERS)
     assert "{#" not in text
     assert "{%" not in text
     assert "\n\n\n" not in text
