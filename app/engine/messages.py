@@ -91,6 +91,19 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
+class Summary:
+    """What a message replaces in the model's view: all before it, but for a tail and some messages of the user."""
+
+    kept_from: str | None
+    """The id of the first message of the tail; None where nothing before the summary is kept."""
+    resend: tuple[str, ...] = ()
+    """The ids of the messages of the user that are sent again word for word."""
+    tokens_before: int = 0
+    tokens_after: int = 0
+    """Estimates of the whole request."""
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """One line of a session. ``time`` is ISO 8601 in UTC with milliseconds."""
 
@@ -99,6 +112,8 @@ class Message:
     id: str
     time: str
     origin: Origin | None = None
+    summary: Summary | None = None
+    """Set where the message is a summary; its text is what the model reads."""
 
     @property
     def text(self) -> str:

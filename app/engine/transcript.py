@@ -1,6 +1,6 @@
 """One line of a transcript: a message as JSON, to the byte the same both ways.
 
-Keys: id, seq, time, role, blocks, origin; a block is an object with its ``type``. What a newer program may have
+Keys: id, seq, time, role, blocks, origin, summary; a block is an object with its ``type``. What a newer program may have
 added to a line is ignored; a block of an unknown type makes its line unreadable, never the file.
 """
 
@@ -23,6 +23,7 @@ from app.engine.messages import (
     Reasoning,
     ResultStatus,
     Role,
+    Summary,
     Text,
     ToolCall,
     ToolResult,
@@ -81,6 +82,13 @@ class _Origin(msgspec.Struct, omit_defaults=True, gc=False):
     endpoint: str | None = None
 
 
+class _Summary(msgspec.Struct, omit_defaults=True, gc=False):
+    kept_from: str | None = None
+    resend: list[str] = []
+    tokens_before: int = 0
+    tokens_after: int = 0
+
+
 class _Line(msgspec.Struct, omit_defaults=True, gc=False):
     id: str
     seq: int
@@ -88,6 +96,7 @@ class _Line(msgspec.Struct, omit_defaults=True, gc=False):
     role: Role
     blocks: list[_Written]
     origin: _Origin | None = None
+    summary: _Summary | None = None
 
 
 _encoder = msgspec.json.Encoder()
@@ -153,6 +162,10 @@ def _line(message: Message, seq: int) -> _Line:
     line = _Line(message.id, seq, message.time, message.role, blocks)
     if message.origin is not None:
         line.origin = _Origin(message.origin.provider, message.origin.model, message.origin.endpoint)
+    if (summary := message.summary) is not None:
+        line.summary = _Summary(
+            summary.kept_from, list(summary.resend), summary.tokens_before, summary.tokens_after
+        )
     return line
 
 
@@ -160,7 +173,13 @@ def _message(line: _Line) -> Message:
     blocks = tuple([_read(block) for block in line.blocks])
     written = line.origin
     origin = None if written is None else _origin(written.provider, written.model, written.endpoint)
-    return Message(line.role, blocks, line.id, line.time, origin)
+    return Message(line.role, blocks, line.id, line.time, origin, _summary(line.summary))
+
+
+def _summary(written: _Summary | None) -> Summary | None:
+    if written is None:
+        return None
+    return Summary(written.kept_from, tuple(written.resend), written.tokens_before, written.tokens_after)
 
 
 @lru_cache(maxsize=64)

@@ -16,6 +16,7 @@ from app.engine.messages import (
     Message,
     Origin,
     Reasoning,
+    Summary,
     Text,
     ToolCall,
     ToolResult,
@@ -49,7 +50,11 @@ blocks: st.SearchStrategy[Block] = st.one_of(
 )
 origins = st.none() | st.builds(Origin, st.text(), st.text(), maybe)
 roles = st.sampled_from(["user", "assistant", "tool"])
-messages = st.builds(Message, roles, st.lists(blocks, max_size=4).map(tuple), st.text(), st.text(), origins)
+summaries = st.none() | st.builds(
+    Summary, maybe, st.lists(st.text(), max_size=2).map(tuple), st.integers(0, 2**40), st.integers(0, 2**40)
+)
+bodies = st.lists(blocks, max_size=4).map(tuple)
+messages = st.builds(Message, roles, bodies, st.text(), st.text(), origins, summaries)
 
 
 @given(messages, st.integers(0, 2**40))
@@ -79,6 +84,10 @@ def test_a_line_has_the_keys_of_the_contract() -> None:
     )
     marker = Message("assistant", (Marker("stopped_by_user"),), "msg_2", NOON)
     assert b'"blocks":[{"type":"marker","kind":"stopped_by_user"}]' in encode(marker, 4)
+    summary = Message("user", (Text("so far"),), "msg_3", NOON, summary=Summary("msg_2", ("msg_0",), 900, 90))
+    assert encode(summary, 5).endswith(
+        b'"summary":{"kept_from":"msg_2","resend":["msg_0"],"tokens_before":900,"tokens_after":90}}\n'
+    )
 
 
 @given(messages, st.data())
