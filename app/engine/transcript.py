@@ -1,7 +1,7 @@
 """One line of a transcript: a message as JSON, to the byte the same both ways.
 
-Keys: id, seq, time, role, blocks, origin, summary; a block is an object with its ``type``. What a newer program may have
-added to a line is ignored; a block of an unknown type makes its line unreadable, never the file.
+Keys: id, seq, time, role, blocks, origin, summary; a block is an object with its ``type``. What a newer program may
+have added to a line is ignored; a block of an unknown type makes its line unreadable, never the file.
 """
 
 from __future__ import annotations
