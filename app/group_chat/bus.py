@@ -65,5 +65,5 @@ class Bus:
     async def stop_all(self) -> None:
         """Before the process ends: every run comes to its end, and what is not quiet in time is cancelled."""
         async with anyio.create_task_group() as tasks:
-            for room in self.live_rooms():
-                tasks.start_soon(room.stop)
+            for room in list(self._rooms.values()):
+                tasks.start_soon(room.close)

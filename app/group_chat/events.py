@@ -40,7 +40,7 @@ class FloorChanged:
 
 @dataclass(frozen=True, slots=True)
 class ConversationChanged:
-    """Title, model or folder of the conversation."""
+    """Title, model, folder or sums of the conversation."""
 
     type: ClassVar[str] = "conversation_changed"
 

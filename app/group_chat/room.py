@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from typing import Any
 
 import anyio
@@ -19,14 +20,16 @@ from app.group_chat.events import (
     RowAdded,
     RowChanged,
 )
+from app.group_chat.keeping import KeepingBoard
 from app.group_chat.members import COMMANDER, Members
 from app.group_chat.recovery import recover_turn
 from app.group_chat.turn import LiveTurn
 from app.group_chat.waiting import SteeredMessages
 from app.infra.feed import Feed
 from app.infra.logs import failure, note
+from app.models.errors import StorageError
 from app.workspace import messages, queue, sessions, turns
-from app.workspace.rows import QueuedRow, QueueKind, TurnRow
+from app.workspace.rows import MessageRow, QueuedRow, QueueKind, TurnRow
 from app.workspace.store import Store
 
 StartTask = Callable[[Callable[[], Coroutine[Any, Any, None]]], object]
@@ -34,6 +37,9 @@ StartTask = Callable[[Callable[[], Coroutine[Any, Any, None]]], object]
 
 QUIET_WITHIN = 2.0
 """Seconds after a stop in which a turn may end by itself; then it is cancelled."""
+
+SAVE_AGAIN = 1.0
+"""Seconds between two attempts to store the end of a turn that the store did not take."""
 
 
 class Room:
@@ -57,6 +63,9 @@ class Room:
         self._changed = changed
         self._lock = anyio.Lock()
         self._live: LiveTurn | None = None
+        self._unsaved: LiveTurn | None = None
+        """Ended, but the store does not take its end."""
+        self._closing = anyio.Event()
         self._quiet = anyio.Event()
         self._quiet.set()
 
@@ -70,6 +79,21 @@ class Room:
         if growing is None or growing.row_id != message_id:
             return None
         return "".join(growing.text), "".join(growing.reasoning)
+
+    def find_message(self, message_id: str) -> MessageRow | None:
+        """An article as it stands now; where the store takes nothing, that is more than what is stored."""
+        kept = self._ahead.find_kept(message_id) if self._ahead else None
+        return kept or messages.find_message(self._store, message_id)
+
+    def list_messages(self, *, before: int | None = None, limit: int = 100) -> list[MessageRow]:
+        """The last ``limit`` articles, or those just before a position, oldest first, as they stand now."""
+        rows = messages.list_messages(self._store, self.id, before_position=before, limit=limit)
+        return self._ahead.over(rows, at_end=before is None) if self._ahead else rows
+
+    def list_turns(self) -> list[TurnRow]:
+        """The newest turns, oldest first, as they stand now."""
+        rows = turns.list_turns(self._store, self.id)
+        return [self._unsaved.row if self._unsaved and row.id == self._unsaved.id else row for row in rows]
 
     async def post(self, text: str, *, client_id: str, kind: QueueKind = "queue") -> None:
         """Send a message: at once where nobody is at work, else it waits as ``kind`` says.
@@ -155,17 +179,30 @@ class Room:
             self._go(turn)
 
     def tell_conversation(self) -> None:
-        """Title, model or folder were changed; whoever shows them draws them anew."""
+        """Title, model, folder or sums were changed; whoever shows them draws them anew."""
         self.board.publish(ConversationChanged(), member="user")
         self._changed(self.id)
 
     async def wait_quiet(self) -> None:
         await self._quiet.wait()
 
+    async def close(self) -> None:
+        """Before the process ends: stop, and wait no longer for a store that takes nothing."""
+        self._closing.set()
+        await self.stop()
+
+    @property
+    def _ahead(self) -> KeepingBoard | None:
+        """The board that may know more than the store."""
+        turn = self._live or self._unsaved
+        return turn.board if turn else None
+
     # All that follows is called under the lock.
 
     async def _is_free(self) -> bool:
-        """Whether nobody is at work. A turn whose end could not be stored is closed first, as after a crash."""
+        """Whether nobody is at work. A turn whose end is not stored is closed first. Raises ``StorageError``."""
+        if self._live is None:
+            self._save()
         if self._live is not None:
             return False
         for turn in turns.live_turns(self._store, self.id):
@@ -180,7 +217,8 @@ class Room:
         turn = turns.start_turn(self._store, self.id, member=COMMANDER, session=session.id, trigger=trigger)
         if last is not None:
             self._settle_trouble(last)
-        return LiveTurn(self.board, turn, session, last)
+        board = KeepingBoard(self._store, self.id, self.feed)
+        return LiveTurn(board, turn, session, last)
 
     def _go(self, live: LiveTurn) -> None:
         self._start_task(lambda: self._take_turn(live))
@@ -190,20 +228,29 @@ class Room:
         self._tell_floor()
 
     async def _take_turn(self, live: LiveTurn) -> None:
-        """The task of one turn. However it ends, the room is free afterwards."""
+        """The task of one turn. However it ends, the room is free then; an end that is not stored is tried again."""
         try:
             await live.run(self._members, SteeredMessages(self.board, live.id, self._lock))
         finally:
             with anyio.CancelScope(shield=True):
                 async with self._lock:
                     self._end(live)
+        while self._unsaved is live and not self._closing.is_set():
+            with anyio.move_on_after(SAVE_AGAIN):
+                await self._closing.wait()
+            with suppress(StorageError):
+                async with self._lock:
+                    self._save()
 
     def _end(self, live: LiveTurn) -> None:
         """Free the floor, or give it at once to those who waited for the end."""
         done, following = live.end(), None
         try:
             following = self._close(live, done)
-        except Exception as error:  # noqa: BLE001 - what cannot be stored now is closed before the next turn
+        except StorageError as error:
+            failure("turn_not_stored", error, turn=live.id)
+            self._unsaved = live
+        except Exception as error:  # noqa: BLE001 - it is closed before the next turn, as after a crash
             failure("turn_not_closed", error, turn=live.id)
         note("turn_ended", turn=live.id, outcome=done.status, steps=done.steps)
         self._live = None
@@ -214,12 +261,30 @@ class Room:
             self._quiet.set()
             self._tell_floor()
 
+    def _save(self) -> None:
+        """Store the end of a turn that could not be stored when it came. Raises ``StorageError``."""
+        live = self._unsaved
+        if live is None:
+            return
+        following = self._close(live, live.end())
+        self._unsaved = None
+        self.tell_conversation()
+        if following is not None:
+            self._go(following)
+
     def _close(self, live: LiveTurn, done: Done) -> LiveTurn | None:
         """Store the end. What waited for it becomes the next turn, or is held where it did not end well."""
-        error = {"kind": done.error.kind, "message": done.error.message} if done.error else None
         with self.board.together():
+            for row in live.board.store_kept():
+                self.board.announce(row, RowChanged())
             end = turns.end_turn(
-                self._store, live.id, state=done.status, reason=done.reason, error=error, model=live.model
+                self._store,
+                live.id,
+                state=done.status,
+                reason=done.reason,
+                error=live.row.error,
+                model=live.model,
+                ended=live.row.ended,
             )
             for row in end.messages:
                 self.board.announce(row, RowChanged())

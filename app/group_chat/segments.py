@@ -6,11 +6,11 @@ being written lives in memory; its row is saved when it ends and at most once a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
 from app.engine import events as engine
-from app.group_chat.board import Board
+from app.group_chat.keeping import KeepingBoard
 from app.workspace.rows import MessageKind, MessageState
 
 SAVE_EVERY = 1.0
@@ -45,7 +45,7 @@ class _OpenCall:
 class Segments:
     """Takes the events of one run, in order, and keeps the chat true to them."""
 
-    def __init__(self, board: Board, turn: str, member: str) -> None:
+    def __init__(self, board: KeepingBoard, turn: str, member: str) -> None:
         self._board = board
         self._turn = turn
         self._member = member
@@ -54,8 +54,11 @@ class Segments:
         self._calls: dict[str, _OpenCall] = {}
         self._retry_row: str | None = None
 
-    def take(self, event: engine.Event) -> None:
-        """Draw one event. The rows are written before the event is published."""
+    def take(self, event: engine.Event) -> engine.Event:
+        """Draw one event and return it. The rows are written before the event is published.
+
+        Where the store did not take all of the run, its ``Done`` becomes one that says so.
+        """
         row_id: str | None = None
         match event:
             case engine.TextDelta() | engine.ReasoningDelta():
@@ -77,10 +80,11 @@ class Segments:
             case engine.Compaction() | engine.Fallback() | engine.LoopWarning():
                 row_id = self._noticed(event)
             case engine.Done():
-                self._closed(event)
+                event = self._closed(event)
             case _:
                 assert_never(event)
         self._board.publish(event, member=self._member, turn=self._turn, message_id=row_id)
+        return event
 
     @property
     def growing(self) -> Growing | None:
@@ -182,16 +186,18 @@ class Segments:
                 assert_never(event)
         return self._add("notice", data=data)
 
-    def _closed(self, done: engine.Done) -> None:
+    def _closed(self, done: engine.Done) -> engine.Done:
         """Leave nothing spinning, and say in the chat how the run ended where it did not simply end."""
         self._end_retry()
         self._end_text("done" if done.status in ("completed", "limit") else "interrupted")
         for call in self._calls.values():
             self._board.change(call.row_id, state="interrupted")
         self._calls.clear()
+        if trouble := self._board.trouble:
+            done = replace(done, status="failed", reason=None, error=engine.Failure("storage", str(trouble)))
         match done.status:
             case "completed":
-                return
+                pass
             case "failed":
                 error = done.error or engine.Failure("defect", "Something went wrong inside Plancia.")
                 self._add("error", text=error.message, state="failed", data={"kind": error.kind})
@@ -201,6 +207,7 @@ class Segments:
                 self._add("notice", data={"notice": done.status, "reason": done.reason}, text=_why(done))
             case _:
                 assert_never(done.status)
+        return done
 
     def _add(self, kind: MessageKind, **row: Any) -> str:
         return self._board.add(kind, member=self._member, turn=self._turn, **row).id

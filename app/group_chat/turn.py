@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from functools import partial
 
 import anyio
@@ -15,9 +16,9 @@ from app.engine.errors import EngineError, SessionError
 from app.engine.runner import run
 from app.engine.session import Session
 from app.engine.steering import Steering, UserInput
-from app.group_chat.board import Board
 from app.group_chat.errors import RoomError
 from app.group_chat.events import Floor, FloorChanged, FloorState
+from app.group_chat.keeping import KeepingBoard
 from app.group_chat.members import Members
 from app.group_chat.recovery import catch_up, remember
 from app.group_chat.segments import Segments
@@ -40,17 +41,20 @@ _IN_WORDS = (EngineError, RoomError, WorkspaceError, StorageError, InfraError)
 class LiveTurn:
     """A turn while it runs: what its member is doing, what it has written, and the way to stop it."""
 
-    def __init__(self, board: Board, turn: TurnRow, session: SessionRow, before: TurnRow | None) -> None:
+    def __init__(
+        self, board: KeepingBoard, turn: TurnRow, session: SessionRow, before: TurnRow | None
+    ) -> None:
         """``before`` is the turn that ended last in this conversation."""
         self.id = turn.id
+        self.board = board
         self.abort = Abort()
         self.ended = anyio.Event()
         self.segments = Segments(board, turn.id, turn.member)
         self.floor = Floor("thinking", turn.member, turn.id, board.store.now())
         self.model: str | None = None
         """``provider/model`` of the last call."""
-        self._board = board
-        self._turn = turn
+        self.row = turn
+        """As it is stored, or will be: ``end`` closes it."""
         self._session = session
         self._before = before
         self._scope = anyio.CancelScope()
@@ -82,20 +86,28 @@ class LiveTurn:
     def end(self) -> engine.Done:
         """How it ended; it was cut off where it could not say so itself."""
         cut_off = engine.Done("aborted" if self.abort.is_set else "interrupted", reason="cancelled")
-        return self._done or self._close(cut_off)
+        done = self._done or self._close(cut_off)
+        error = {"kind": done.error.kind, "message": done.error.message} if done.error else None
+        self.row = replace(
+            self.row,
+            state=done.status,
+            reason=done.reason,
+            error=error,
+            model=self.model,
+            ended=self.row.ended or self.board.store.now(),
+        )
+        return done
 
     async def _run(self, members: Members, steering: Steering) -> None:
-        store = self._board.store
-        conversation = conversations.load_conversation(store, self._turn.conversation)
+        store = self.board.store
+        conversation = conversations.load_conversation(store, self.row.conversation)
         session = await members.open_session(self._session)
         if self._before is not None:
             for row, change in catch_up(store, session, self._before):
-                self._board.announce(row, change)
+                self.board.announce(row, change)
             await remember(store, session, self._before)
         # Looking at the folder may take long: it may lie on a disk that sleeps, or on another machine.
-        agent = await run_sync(
-            partial(members.agent, self._turn.member, conversation), abandon_on_cancel=True
-        )
+        agent = await run_sync(partial(members.agent, self.row.member, conversation), abandon_on_cancel=True)
         harness = members.harness(conversation)
         events = run(agent, session, self._inputs(session), harness, abort=self.abort, steering=steering)
         await self._follow_all(events)
@@ -103,22 +115,16 @@ class LiveTurn:
 
     async def _follow_all(self, events: AsyncGenerator[engine.Event, None]) -> None:
         """Draw what happens. Where that cannot be stored, the run is stopped, so that its session keeps the words."""
-        trouble: StorageError | None = None
         async with aclosing(events):
             async for event in events:
-                try:
-                    if trouble is None:
-                        self._follow(event)
-                except StorageError as error:
-                    trouble = error
+                self._follow(event)
+                if self.board.trouble is not None:
                     self.abort.set()
-        if trouble is not None:
-            raise trouble
 
     def _inputs(self, session: Session) -> list[UserInput]:
-        store = self._board.store
-        inputs = unheard(store, self._turn.conversation, session.messages)
-        if not inputs and self._turn.trigger == "continue":
+        store = self.board.store
+        inputs = unheard(store, self.row.conversation, session.messages)
+        if not inputs and self.row.trigger == "continue":
             return [UserInput(GO_ON, store.new_id("msg"))]
         return inputs
 
@@ -128,30 +134,29 @@ class LiveTurn:
             self._close(engine.Done("failed", error=engine.Failure(kind, sentence)))
 
     def _close(self, done: engine.Done) -> engine.Done:
-        """Draw the end. Where it cannot be stored, whoever follows the room is told all the same."""
+        """Draw the end. Where that cannot be, whoever follows the room is told all the same."""
         self._done = done
         try:
-            self.segments.take(done)
+            self._follow(done)
         except Exception as error:  # noqa: BLE001 - see above
             failure("end_not_drawn", error, turn=self.id)
-            self._board.publish(done, member=self.floor.member, turn=self.id)
-        return done
+            self.board.publish(done, member=self.floor.member, turn=self.id)
+        return self._done
 
     def _follow(self, event: engine.Event) -> None:
-        self.segments.take(event)
-        match event:
+        match self.segments.take(event):
             case engine.TextDelta():
                 self._set_floor("writing")
-            case engine.ToolDelta() | engine.ToolStart():
-                self._set_floor("tool", event.name)
+            case engine.ToolDelta(name=name) | engine.ToolStart(name=name):
+                self._set_floor("tool", name)
             case engine.ReasoningDelta() | engine.ToolEnd():
                 self._set_floor("thinking")
             case engine.Retry():
                 self._set_floor("waiting")
-            case engine.Usage():
-                self.model = f"{event.provider}/{event.model}"
-            case engine.Done():
-                self._done = event
+            case engine.Usage(provider=provider, model=model):
+                self.model = f"{provider}/{model}"
+            case engine.Done() as done:
+                self._done = done
             case _:
                 pass
 
@@ -159,4 +164,4 @@ class LiveTurn:
         if self.floor.state == "stopping" or (self.floor.state, self.floor.detail) == (state, detail):
             return
         self.floor = Floor(state, self.floor.member, self.id, self.floor.since, detail)
-        self._board.publish(FloorChanged(), member=self.floor.member, turn=self.id)
+        self.board.publish(FloorChanged(), member=self.floor.member, turn=self.id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
@@ -14,8 +14,10 @@ import peewee
 from app.models.backups import newest_backup
 from app.models.errors import DatabaseUnreadable, StorageBusy, StorageError, StorageFull, StorageReadOnly
 
-_NO_SPACE_LEFT = 1 << 20
-"""Bytes. An I/O error on a disk with less than this free is a full disk in disguise."""
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+_ROOM_NEEDED = 1 << 16
+"""Bytes that SQLite may ask for at once."""
 
 
 class Code(IntEnum):
@@ -59,7 +61,7 @@ def _storage_error(error: peewee.DatabaseError, file: Path, backups: Path) -> St
     match _code(error):
         case Code.FULL:
             return StorageFull(file)
-        case Code.IOERR if shutil.disk_usage(file.parent).free < _NO_SPACE_LEFT:
+        case Code.IOERR if _has_no_room(file.parent):
             return StorageFull(file)
         case Code.PERM | Code.READONLY | Code.CANTOPEN:
             return StorageReadOnly(file)
@@ -73,12 +75,21 @@ def _storage_error(error: peewee.DatabaseError, file: Path, backups: Path) -> St
 
 def _system_error(error: OSError, file: Path) -> StorageError:
     match error.errno:
-        case errno.ENOSPC | errno.EDQUOT:
+        case number if number in _NO_ROOM:
             return StorageFull(file)
         case errno.EACCES | errno.EPERM | errno.EROFS:
             return StorageReadOnly(file)
         case _:
             return StorageError(f"{file} cannot be used: {error.strerror or error}. Nothing was saved.")
+
+
+def _has_no_room(folder: Path) -> bool:
+    """Whether an I/O error is a full disk in disguise: SQLite says so of a quota that is used up, for one."""
+    try:
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as probe:
+            return probe.write(bytes(_ROOM_NEEDED)) < _ROOM_NEEDED
+    except OSError as error:
+        return error.errno in _NO_ROOM
 
 
 def _code(error: peewee.DatabaseError) -> int:

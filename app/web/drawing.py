@@ -10,7 +10,6 @@ from app.web.live_markdown import Swap
 from app.web.rendering import Templates
 from app.web.scene import Scenes, View
 from app.web.views import MessageView
-from app.workspace.rows import MessageRow
 
 
 class Drawing:
@@ -63,9 +62,6 @@ class Drawing:
             **scenes.details(room),
             **scenes.log(room, view),
         )
-
-    def find_row(self, message_id: str) -> MessageRow | None:
-        return self.scenes.find_row(message_id)
 
     def _draw(self, event: str, **values: Any) -> str:
         return self.templates.render(f"stream/{event}.html", **values)

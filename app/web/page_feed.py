@@ -71,7 +71,7 @@ class _Changes:
             case FloorChanged():
                 self.turns.add(event.turn)
             case ConversationChanged():
-                self.conversation = True
+                self.conversation = self.usage = True
             case _:
                 pass
 
@@ -243,7 +243,7 @@ class PageFeed:
             yield drawing.desk_changed(room)
 
     def _view_of(self, row_id: str) -> MessageView | None:
-        row = self._drawing.find_row(row_id)
+        row = self._room.find_message(row_id)
         return self.view(row) if row and row.kind in DRAWN_KINDS else None
 
     def _snapshot(self) -> str:

@@ -117,11 +117,11 @@ class Scenes:
 
     def details(self, room: Room) -> dict[str, Any]:
         """The panel: tasks and usage."""
-        return {"tasks": self._tasks(room.id), "usage": self._usage(room.id)}
+        return {"tasks": self._tasks(room), "usage": self._usage(room.id)}
 
     def log(self, room: Room, view: View, before: int | None = None) -> dict[str, Any]:
         """The newest messages, or those before a position, and the way to earlier ones."""
-        rows = messages.list_messages(self.store, room.id, before_position=before, limit=ENTRIES_SHOWN)
+        rows = room.list_messages(before=before, limit=ENTRIES_SHOWN)
         first = rows[0].position if rows else 1
         earlier = (
             Earlier(f"/conversations/{room.id}/earlier?before={first}", first - 1) if first > 1 else None
@@ -131,9 +131,6 @@ class Scenes:
     def default_model(self) -> DefaultModel:
         label = self._sources.default_label()
         return DefaultModel(model_label(label or "none"), label not in (None, DEMO))
-
-    def find_row(self, message_id: str) -> MessageRow | None:
-        return messages.find_message(self.store, message_id)
 
     def _composer(self, room: Room, row: ConversationRow) -> Composer:
         enter: Literal["steer", "queue"] = (
@@ -149,10 +146,9 @@ class Scenes:
         default = ModelOption("", f"Default: {self.default_model().label}", chosen is None)
         return (default, *(ModelOption(label, model_label(label), label == chosen) for label in labels))
 
-    def _tasks(self, conversation: str) -> tuple[TaskView, ...]:
+    def _tasks(self, room: Room) -> tuple[TaskView, ...]:
         return tuple(
-            task_view(turn, messages.find_message(self.store, turn.trigger))
-            for turn in turns.list_turns(self.store, conversation)
+            task_view(turn, messages.find_message(self.store, turn.trigger)) for turn in room.list_turns()
         )
 
     def _usage(self, conversation: str) -> UsageView:

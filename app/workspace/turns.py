@@ -72,8 +72,9 @@ def end_turn(
     reason: str | None = None,
     error: Mapping[str, Any] | None = None,
     model: str | None = None,
+    ended: str | None = None,
 ) -> TurnEnd:
-    """Close a turn. Messages of it that still stream become ``interrupted``: nothing spins for ever.
+    """Close a turn, now or as of ``ended``. Messages of it that still stream become ``interrupted``: nothing spins for ever.
 
     A turn that has ended already stays as it ended. Raises ``NotFound``.
     """
@@ -82,15 +83,15 @@ def end_turn(
         if row.state != "running":
             return TurnEnd(row)
         stopped = _stop_streaming(store, turn_id)
-        ended = {
+        values = {
             "state": state,
             "reason": reason,
             "error": error,
             "model": model or row.model,
-            "ended": max(store.now(), row.started),
+            "ended": max(ended or store.now(), row.started),
             "revision": raise_revision(store, row.conversation),
         }
-        store.database.update(Turn, turn_id, ended)
+        store.database.update(Turn, turn_id, values)
         return TurnEnd(load_turn(store, turn_id), stopped)
 
 

@@ -22,14 +22,13 @@ from app.engine.events import (
     ToolStart,
     Usage,
 )
-from app.group_chat.board import Board
 from app.group_chat.events import RoomEvent
+from app.group_chat.keeping import KeepingBoard
 from app.group_chat.segments import SAVE_EVERY, Segments
 from app.infra.feed import Feed
 from app.infra.ids import new_id
 from app.infra.paths import DataFolder
 from app.models.database import open_database
-from app.models.errors import StorageReadOnly
 from app.workspace import conversations, messages, usage
 from app.workspace.rows import MessageRow
 from app.workspace.store import Store
@@ -42,7 +41,7 @@ class Chat:
     def __init__(self, store: Store, clock: FakeClock) -> None:
         self.store, self.clock = store, clock
         conversation = conversations.create_conversation(store, workspace="").id
-        self.board = Board(store, conversation, Feed[RoomEvent]("room", 256))
+        self.board = KeepingBoard(store, conversation, Feed[RoomEvent]("room", 256))
         self.segments = Segments(self.board, "turn_1", "commander")
 
     def take(self, *events: Event) -> None:
@@ -159,7 +158,7 @@ def test_every_event_is_told_with_the_article_it_belongs_to(chat: Chat) -> None:
 
 
 @pytest.mark.parametrize("at", ["text", "retry", "call"])
-def test_what_could_not_be_stored_at_first_is_stored_with_the_end(chat: Chat, at: str) -> None:
+def test_what_could_not_be_stored_at_first_is_kept_for_later(chat: Chat, at: str) -> None:
     """Another program holds the database for a moment."""
     delta, start, _ = call_of()
     before: dict[str, list[Event]] = {
@@ -169,14 +168,24 @@ def test_what_could_not_be_stored_at_first_is_stored_with_the_end(chat: Chat, at
     }
     chat.take(*before[at])
     chat.freeze(True)
-    with pytest.raises(StorageReadOnly):
-        chat.take(Done("completed"))
+    chat.take(Done("completed"))
     chat.freeze(False)
-    chat.take(Done("failed", error=Failure("storage", "It was read-only.")))
+    chat.board.store_kept()
     kind, state, text = chat.shape()[0]
     assert (kind, state, text) == {
-        "text": ("assistant", "interrupted", "One two."),
+        "text": ("assistant", "done", "One two."),
         "retry": ("notice", "done", "It is down."),
         "call": ("tool_call", "interrupted", ""),
     }[at]
-    assert chat.rows()[-1].text == "It was read-only."
+    assert "read-only" in chat.rows()[-1].text
+
+
+def test_a_run_whose_words_were_not_stored_ends_as_failed_whatever_it_says_itself(chat: Chat) -> None:
+    chat.take(TextDelta("One", "m1"))
+    chat.freeze(True)
+    done = chat.segments.take(Done("completed", text="One"))
+    assert isinstance(done, Done)
+    assert (done.status, done.text) == ("failed", "One")
+    assert done.error is not None
+    assert "read-only" in done.error.message
+    assert [place.event for _, place in chat.board.feed.since(0) or []][-1] == done

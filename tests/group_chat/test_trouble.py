@@ -15,12 +15,14 @@ from app.engine.messages import Marker
 from app.engine.provider import TextChunk
 from app.engine.scripted import ScriptedModel, call, say
 from app.engine.session import JsonlSession
+from app.group_chat.events import RowChanged
 from app.group_chat.members import Members
 from app.infra.ids import new_id
 from app.models.errors import StorageError, StorageReadOnly
 from app.workspace import conversations, queue, turns
 from app.workspace.errors import NotFound
 from app.workspace.rows import SessionRow
+from app.workspace.usage import total
 from tests.group_chat.rooms import House, OnWrite, house, members_on
 from tests.group_chat.test_room import Held, until_speaking
 
@@ -62,14 +64,87 @@ async def test_after_such_a_turn_the_room_works_again_and_that_turn_is_closed(tm
         await at.quiet()
         at.freeze(False)
         await at.say("are you there?")
-        assert [turn.state for turn in turns.list_turns(at.store, at.room.id)] == ["interrupted", "completed"]
-        assert at.shape() == [
-            ("user", "done", "hello"),
-            ("assistant", "done", "One two."),
-            ("notice", "done", "interrupted"),
-            ("user", "done", "are you there?"),
-            ("assistant", "done", "Again."),
+        assert [turn.state for turn in turns.list_turns(at.store, at.room.id)] == ["failed", "completed"]
+        assert [(row.kind, row.state) for row in at.rows()] == [
+            ("user", "done"),
+            ("assistant", "done"),
+            ("error", "failed"),
+            ("user", "done"),
+            ("assistant", "done"),
         ]
+        assert at.rows()[1].text == "One two."
+        assert at.rows()[2].data["settled"]
+
+
+async def test_pages_see_how_such_a_turn_ended_before_that_can_be_stored(tmp_path: Path) -> None:
+    model = Held(say("One", " two."))
+    async with house(tmp_path, model) as at:
+        await until_speaking(at, model)
+        at.freeze()
+        model.go.set()
+        await at.quiet()
+        shown = at.room.list_messages()
+        assert [(row.kind, row.state) for row in shown] == [
+            ("user", "done"),
+            ("assistant", "done"),
+            ("error", "failed"),
+        ]
+        assert shown[1].text == "One two."
+        assert "read-only" in shown[2].text
+        assert [at.room.find_message(row.id) for row in shown] == shown
+        assert at.room.list_messages(before=3) == shown[:2]
+        assert [turn.state for turn in at.room.list_turns()] == ["failed"]
+        at.freeze(False)
+
+
+async def test_its_end_is_stored_by_itself_once_the_store_takes_it(tmp_path: Path) -> None:
+    model = Held(say("One", " two."))
+    async with house(tmp_path, model) as at:
+        await until_speaking(at, model)
+        at.freeze()
+        model.go.set()
+        await at.quiet()
+        ended = at.room.list_turns()[0].ended
+        shown = [(row.id, row.text, row.state) for row in at.room.list_messages()]
+        stored = anyio.Event()
+        number = at.room.feed.number
+        at.room.feed.watch(stored.set)
+        at.freeze(False)
+        with anyio.fail_after(10):
+            await stored.wait()
+        assert [(row.id, row.text, row.state) for row in at.rows()] == shown
+        assert [turn.state for turn in turns.list_turns(at.store, at.room.id)] == ["failed"]
+        assert turns.list_turns(at.store, at.room.id)[0].ended == ended
+        told = at.room.feed.since(number) or []
+        assert {place.message_id for _, place in told if isinstance(place.event, RowChanged)} == {
+            id for id, _, _ in shown[1:]
+        }
+
+
+async def test_an_end_that_is_never_stored_does_not_hold_up_the_end_of_the_process(tmp_path: Path) -> None:
+    model = Held(say("One", " two."), say("Again."))
+    with anyio.fail_after(5):
+        async with house(tmp_path, model) as at:
+            await until_speaking(at, model)
+            at.freeze()
+            model.go.set()
+            await at.quiet()
+    async with house(tmp_path, model, conversation=at.room.id) as at:
+        assert [turn.state for turn in turns.list_turns(at.store, at.room.id)] == ["interrupted"]
+
+
+async def test_what_its_calls_cost_is_counted_later(tmp_path: Path) -> None:
+    model = Held(say("One", " two."), say("Again."))
+    async with house(tmp_path, model) as at:
+        await until_speaking(at, model)
+        at.freeze()
+        model.go.set()
+        await at.quiet()
+        assert total(at.store).calls == 0
+        at.freeze(False)
+        await at.room.resume()
+        await at.quiet()
+        assert total(at.store).calls == 2
 
 
 async def test_an_answer_that_never_got_its_article_stands_in_the_chat_afterwards(tmp_path: Path) -> None:
@@ -83,7 +158,7 @@ async def test_an_answer_that_never_got_its_article_stands_in_the_chat_afterward
         disk()
         at.freeze(False)
         await at.say("are you there?")
-        assert [row.text for row in at.rows() if row.text] == [
+        assert [row.text for row in at.rows() if row.kind in ("user", "assistant")] == [
             "hello",
             "One two.",
             "are you there?",
@@ -168,7 +243,7 @@ async def test_what_waited_stays_in_the_queue_where_its_turn_cannot_begin(tmp_pa
         assert [row.text for row in queue.list_queued(at.store, at.room.id)] == ["second"]
         ids.prefix = ""
         await at.say("third")
-        assert user_texts(at) == ["hello", "third", "second"]
+        assert user_texts(at) == ["hello", "second", "third"]
         assert not at.room.floor.is_live
 
 

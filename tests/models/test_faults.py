@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import resource
 from pathlib import Path
 
 import peewee
@@ -60,6 +61,7 @@ def test_every_code_has_its_words(tmp_path: Path, code: int, kind: type[StorageE
     [
         (errno.ENOSPC, StorageFull),
         (errno.EDQUOT, StorageFull),
+        (errno.EFBIG, StorageFull),
         (errno.EACCES, StorageReadOnly),
         (errno.EROFS, StorageReadOnly),
         (errno.EIO, StorageError),
@@ -70,6 +72,17 @@ def test_errors_of_the_system_too(tmp_path: Path, number: int, kind: type[Storag
     said = said_about(OSError(number, "as the system says it"), tmp_path)
     assert type(said) is kind
     assert str(tmp_path) in str(said)
+
+
+def test_an_io_error_where_nothing_more_can_be_written_is_a_full_disk(tmp_path: Path) -> None:
+    """A limit on the size of files stands for a quota: there is room on the disk, but not for us."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+    try:
+        said = said_about(peewee.OperationalError(Reported(10 | 3 << 8), "disk I/O error"), tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert type(said) is StorageFull
 
 
 def test_an_error_without_a_code_is_quoted(tmp_path: Path) -> None:
