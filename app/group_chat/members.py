@@ -17,6 +17,7 @@ from app.hands.instructions import Instructions, read_instructions
 from app.hands.ledger import ReadLedger
 from app.hands.permissions.closed_places import ClosedPlaces
 from app.hands.permissions.paths import PathGate
+from app.hands.pictures import StoredPictures
 from app.hands.results import StoredResults, result_tools
 from app.hands.toolbox import file_tools
 from app.infra.paths import DataFolder
@@ -47,7 +48,9 @@ class Members:
         workspace = Path(conversation.workspace)
         _require_folder(workspace)
         gate = PathGate(workspace, closed=ClosedPlaces(Path.home(), own=(self._folder.root,)))
-        tools = {**file_tools(gate, ReadLedger()), **result_tools(self._results(conversation))}
+        pictures = StoredPictures(self._folder.root, conversation.id, self._harness.new_id)
+        files = file_tools(gate, ReadLedger(), pictures.keep)
+        tools = {**files, **result_tools(self._results(conversation))}
         instructions = read_instructions(gate)
         return Agent(
             name=member,

@@ -6,7 +6,8 @@ import os
 from datetime import UTC, datetime
 from functools import partial
 
-from app.engine.tools import Tool
+from app.engine.tools import Tool, ToolOutput
+from app.hands.errors import Refused
 from app.hands.large import view_large
 from app.hands.ledger import SHOWN_HASH, ReadLedger, content_hash
 from app.hands.limits import LISTED_ENTRIES, SNIFFED_BYTES, WHOLE_FILE_BYTES
@@ -14,6 +15,7 @@ from app.hands.permissions.closed_places import asks
 from app.hands.permissions.names import shown
 from app.hands.permissions.paths import PathGate
 from app.hands.permissions.places import Place, read_whole
+from app.hands.pictures import LONGEST_SIDE, KeepPicture, make_small
 from app.hands.text import decode, find_kind, line_count, line_ends, looks_binary, number_of
 from app.hands.threads import CheckStop
 from app.hands.tool import PATH, Arguments, HandTool, schema, threaded
@@ -37,17 +39,20 @@ _FOLDER = {
 }
 
 
-def looking_tools(gate: PathGate, ledger: ReadLedger) -> tuple[Tool, ...]:
+def looking_tools(
+    gate: PathGate, ledger: ReadLedger, keep_picture: KeepPicture | None = None
+) -> tuple[Tool, ...]:
+    """Without ``keep_picture`` no picture is shown."""
     return (
         HandTool(
             "read_file",
             "Read a text file. The first line of the answer, in brackets, says which lines these are, of how many, "
             "and anything unusual; below it stands the text exactly as it is, without line numbers, so that you can "
             "quote it in edit_file. Long files come in pieces: the last line in brackets then says how to ask for "
-            "the next one. A file must be read before it is changed.",
+            "the next one. A file must be read before it is changed. A picture is shown to you as one.",
             schema({"path": PATH}, {"range": _RANGE}),
             True,
-            threaded(partial(read_file, gate, ledger)),
+            threaded(partial(read_file, gate, ledger, keep_picture)),
         ),
         HandTool(
             "list_files",
@@ -67,7 +72,13 @@ def looking_tools(gate: PathGate, ledger: ReadLedger) -> tuple[Tool, ...]:
     )
 
 
-def read_file(gate: PathGate, ledger: ReadLedger, arguments: Arguments, check_stop: CheckStop) -> str:
+def read_file(
+    gate: PathGate,
+    ledger: ReadLedger,
+    keep_picture: KeepPicture | None,
+    arguments: Arguments,
+    check_stop: CheckStop,
+) -> str | ToolOutput:
     wanted = Range.of(arguments.get("range"))
     with gate.find(arguments["path"], "read") as place, place.open_file() as file:
         size = os.fstat(file.fileno()).st_size
@@ -80,6 +91,8 @@ def read_file(gate: PathGate, ledger: ReadLedger, arguments: Arguments, check_st
     ledger.note(place.path, content_hash(data))
     decoded = decode(data)
     if decoded is None:
+        if keep_picture is not None and (find_kind(data) or "").endswith("image"):
+            return _picture(place.label, data, keep_picture)
         return _no_text(place.label, len(data), data[:SNIFFED_BYTES])
     return view(place.label, len(data), content_hash(data), decoded, wanted)
 
@@ -87,8 +100,22 @@ def read_file(gate: PathGate, ledger: ReadLedger, arguments: Arguments, check_st
 def _no_text(label: str, size: int, head: bytes) -> str:
     kind = find_kind(head) or "binary data"
     looked = "" if size <= len(head) else f" Cut: only the first {len(head):,} bytes were looked at."
-    hint = " Pictures cannot be shown to you yet." if kind.endswith("image") else ""
-    return f"[{label}: {kind}, {size:,} bytes. It is no text, so nothing of it is shown.{looked}{hint}]"
+    return f"[{label}: {kind}, {size:,} bytes. It is no text, so nothing of it is shown.{looked}]"
+
+
+def _picture(label: str, data: bytes, keep: KeepPicture) -> ToolOutput:
+    small = make_small(data, label)
+    try:
+        image = keep(small)
+    except OSError as error:
+        raise Refused(
+            "E_FAILED", f"{label} cannot be shown: {error.strerror or error}.", transient=True
+        ) from error
+    size = f"{small.was[0]:,} × {small.was[1]:,} pixels"
+    scaled = "" if max(small.was) <= LONGEST_SIDE else f", scaled to {small.width:,} × {small.height:,}"
+    return ToolOutput(
+        f"[{label}: {find_kind(data)}, {size}{scaled}. It is shown after the results.]", (image,)
+    )
 
 
 def list_files(gate: PathGate, arguments: Arguments, check_stop: CheckStop) -> str:

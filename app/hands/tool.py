@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from app.engine.tools import ToolContext, ToolOutput
 from app.hands.errors import Refused
 from app.hands.threads import CheckStop, in_thread
+
+T = TypeVar("T")
 
 Arguments = Mapping[str, Any]
 """As the model gave them, checked against the schema before."""
@@ -22,19 +24,20 @@ class HandTool:
     description: str
     parameters: Mapping[str, Any]
     read_only: bool
-    work: Callable[[Arguments], Awaitable[str]]
+    work: Callable[[Arguments], Awaitable[str | ToolOutput]]
 
     async def execute(self, arguments: Arguments, context: ToolContext) -> ToolOutput:
         try:
-            return ToolOutput(await self.work(arguments))
+            done = await self.work(arguments)
         except Refused as refused:
             return ToolOutput.failed(refused.code, refused.sentence, transient=refused.transient)
+        return ToolOutput(done) if isinstance(done, str) else done
 
 
-def threaded(work: Callable[[Arguments, CheckStop], str]) -> Callable[[Arguments], Awaitable[str]]:
+def threaded(work: Callable[[Arguments, CheckStop], T]) -> Callable[[Arguments], Awaitable[T]]:
     """Blocking work as the work of a tool."""
 
-    async def run(arguments: Arguments) -> str:
+    async def run(arguments: Arguments) -> T:
         return await in_thread(lambda check_stop: work(arguments, check_stop))
 
     return run

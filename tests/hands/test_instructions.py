@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -58,7 +57,7 @@ def test_a_name_in_a_sentence_is_no_import(machine: Machine) -> None:
 @pytest.mark.parametrize("target", ["secret.txt", "../out/secret.txt"])
 def test_neither_a_link_nor_an_import_leads_out_of_the_workspace(machine: Machine, target: str) -> None:
     write(machine.workspace / "CLAUDE.md", f"@../out/{target}\n")
-    os.symlink(machine.outside / "secret.txt", machine.workspace / "AGENTS.md")
+    (machine.workspace / "AGENTS.md").symlink_to(machine.outside / "secret.txt")
     assert SECRET not in str(read(machine))
 
 
