@@ -197,7 +197,7 @@ def read_arguments(text: str, *, blank_is_empty: bool = True) -> tuple[dict[str,
         return {}, "not_json"
     if not isinstance(value, dict):
         return {}, "not_object"
-    return ({}, "not_json") if _is_deep(value) else (scrub_value(value), None)
+    return ({}, "not_json") if is_deep(value) else (scrub_value(value), None)
 
 
 class _DuplicateKey(Exception):
@@ -224,7 +224,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _is_deep(value: Any) -> bool:
+def is_deep(value: Any) -> bool:
     """Level by level, as a recursion would fail where it matters."""
     level = [value]
     for _ in range(MAX_DEPTH):

@@ -1,132 +1,145 @@
-"""The canonical history as a valid chat-completions request: what was stored is never what spoils the next call.
+"""The canonical history as a valid request for one wire: what was stored is never what spoils the next call.
 
 Pairing is enforced by ``pairing``; thinking of other models and empty blocks are left out; calls of tools that are
 not offered any more are told in words; neighbours of one role become one message; ids and names are made such that
-every server takes them; a user speaks first and last. The result is checked before anything is sent.
+every server takes them; pictures beyond the server's limits are mentioned only; a user speaks first and last. How
+it is spelled is the writer's; the result is checked before anything is sent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 from operator import is_
-from typing import Any
 
-from app.engine import chat_parts as parts
-from app.engine.chat_parts import Entry
+from app.engine import parts
 from app.engine.errors import ProviderError
 from app.engine.ladder import NOTHING, Left
-from app.engine.messages import Message, Origin
+from app.engine.messages import Block, Image, Message, Origin, Reasoning, ToolCall
+from app.engine.outline import Answered, Entry, Line, Returned, Said, WireCall, Writer
 from app.engine.pairing import open_calls, repair
+from app.engine.pictures import (
+    NO_LONGER_SHOWN,
+    NOT_SHOWN,
+    Gallery,
+    LoadImage,
+    Picture,
+    find_picture,
+    load_nothing,
+)
 from app.engine.provider import ModelRequest, ToolDefinition
-from app.engine.surrogates import scrub_value
 
 BEGINNING = "[The beginning of this conversation is not shown.]"
 GO_ON = "[Go on from where you stopped.]"
 
 
-def compile_openai_chat(request: ModelRequest, *, origin: Origin | None = None) -> Entry:
-    """The body of the request: ``model``, ``messages``, and ``tools`` and ``max_tokens`` where asked for.
-
-    ``origin`` is who will answer: its own thinking and ids are replayed as they came. Raises ``ProviderError`` of
-    kind local for what no repair can make valid.
-    """
-    return ChatCompiler(origin, ("reasoning_content", "reasoning", "reasoning_details")).compile(request)
-
-
-class ChatCompiler:
+class Compiler:
     """Compiles one growing history again and again; the part that did not change is not written anew.
 
     The messages it returns are shared between requests: read them, do not change them.
     """
 
-    def __init__(self, origin: Origin | None = None, reasoning: Collection[str] = ()) -> None:
-        """``reasoning`` names the fields in which this server takes its own thinking back."""
+    def __init__(
+        self, writer: Writer, origin: Origin | None = None, load_image: LoadImage = load_nothing
+    ) -> None:
+        """``origin`` is who will answer: its own thinking and ids are replayed as they came."""
+        self._writer = writer
         self._origin = origin
-        self._reasoning = reasoning
-        self._history: Sequence[Message] = ()
+        self._load_image = load_image
         self._tools: tuple[ToolDefinition, ...] = ()
         self._tool_entries: list[Entry] = []
         self._left = NOTHING
-        self._provisional = False
         self._forget()
 
     def compile(self, request: ModelRequest, left: Left = NOTHING) -> Entry:
-        """See ``compile_openai_chat``; ``left`` is what this server is to be spared."""
+        """The body of the request; ``left`` is what this server is to be spared.
+
+        Raises ``ProviderError`` of kind local for what no repair can make valid.
+        """
         check_request(request)
         if left != self._left:
             self._left = left
             self._forget()
         self._take(request)
-        body: Entry = {"model": request.model, "messages": self._framed(request.system)}
-        if request.tools and "all_but_text" not in left:
-            body["tools"] = self._tool_entries
-        if request.max_output_tokens is not None:
-            body["max_tokens"] = request.max_output_tokens
-        return body
+        tools = [] if "all_but_text" in left else self._tool_entries
+        system = parts.clean(request.system) if request.system.strip() else ""
+        return self._writer.body(request, system, self._framed(), tools)
+
+    def _forget(self, pictures_gone: int = 0) -> None:
+        self._history: Sequence[Message] = ()
+        self._entries: list[Entry] = []
+        self._taken: set[str] = set()
+        self._step: dict[str, WireCall] = {}
+        self._told: dict[str, str] = {}
+        self._gallery = Gallery(self._writer.pictures)
+        self._gone = pictures_gone
+        # What was written must be written anew next time, as it depends on where the history ended.
+        self._provisional = False
 
     def _take(self, request: ModelRequest) -> None:
         known = len(self._history)
         grown = known <= len(request.messages) and all(map(is_, self._history, request.messages))
         if request.tools != self._tools:
             self._tools, grown = request.tools, False
-            self._tool_entries = [_tool(tool) for tool in request.tools]
+            self._tool_entries = [self._writer.tool(tool) for tool in request.tools]
         if not grown or self._provisional:
             self._forget()
             known = 0
-        written = len(self._entries)
-        last = self._entries[-1] if self._entries else None
-        self._write_all(repair(request.messages[known:]))
+        self._extend(request.messages[known:])
+        if self._gallery.gone > self._gone:
+            self._forget(pictures_gone=self._gallery.gone)
+            self._extend(request.messages)
         self._history = request.messages
         self._provisional = self._provisional or bool(open_calls(request.messages))
-        changed = written if last is None or self._entries[written - 1] is last else written - 1
-        check_entries(self._entries[changed:])
 
-    def _forget(self) -> None:
-        self._history = ()
-        self._entries: list[Entry] = []
-        self._taken: set[str] = set()
-        self._ids: dict[str, str] = {}
-        self._told: dict[str, str] = {}
-        # What was written must be written anew next time, as it depends on where the history ended.
-        self._provisional = False
-
-    def _write_all(self, messages: Sequence[Message]) -> None:
+    def _extend(self, messages: Sequence[Message]) -> None:
+        written = len(self._entries)
+        last = self._entries[-1] if self._entries else None
+        messages = repair(messages)
         last_step = _last_step(messages)
         for place, message in enumerate(messages):
             self._write(message, is_last_step=place == last_step)
+        changed = written if last is None or self._entries[written - 1] is last else written - 1
+        check_entries(self._writer, self._entries, changed)
 
     def _write(self, message: Message, *, is_last_step: bool) -> None:
         if message.role == "tool":
             self._write_results(message)
-        elif message.calls:
-            self._write_step(message, is_last_step)
-        elif message.role == "assistant":
-            text = parts.plain_text(message.blocks)
-            self._add({"role": "assistant", "content": text, **self._thinking(message)})
+        elif message.role == "user":
+            self._add(Said(tuple(self._parts(message.blocks))))
+        elif message.calls and self._must_tell(message, is_last_step):
+            self._tell_step(message)
         else:
-            self._add({"role": "user", "content": self._said(message)})
+            self._write_answer(message)
 
-    def _write_step(self, message: Message, is_last_step: bool) -> None:
-        text = parts.plain_text(message.blocks)
-        self._ids, self._told = {}, {}
-        if self._must_tell(message, is_last_step):
-            self._told = {call.id: call.name for call in message.calls}
-            told = "\n".join(parts.told_call(call) for call in message.calls)
-            self._add({"role": "assistant", "content": f"{text}\n\n{told}" if text else told})
-            return
-        own = self._is_own(message)
+    def _write_answer(self, message: Message) -> None:
+        is_own = message.origin is not None and message.origin == self._origin
+        self._told, self._step = {}, {}
         for call in message.calls:
-            id = parts.wire_id(call, message.id, own=own, taken=self._taken)
-            self._ids[call.id] = id
+            accepted = {"accepted": self._writer.own_id} if is_own else {}
+            id = parts.wire_id(call, message.id, self._taken, **accepted)
             self._taken.add(id)
-        calls = [parts.wire_call(call, self._ids[call.id]) for call in message.calls]
-        thinking = self._thinking(message)
-        self._add({"role": "assistant", "content": text or None, "tool_calls": calls, **thinking})
+            self._step[call.id] = WireCall(id, parts.wire_name(call.name), parts.arguments_of(call))
+        thinks = is_own and not self._left & {"thinking", "all_but_text"}
+        blocks = (block for block in message.blocks if thinks or not isinstance(block, Reasoning))
+        self._add(Answered(tuple(self._answer_parts(blocks))))
 
-    def _said(self, message: Message) -> str | list[Entry]:
-        if self._left & {"pictures", "all_but_text"}:
-            return parts.plain_text(message.blocks)
-        return parts.user_content(message)
+    def _answer_parts(self, blocks: Iterable[Block]) -> Iterable[str | Reasoning | WireCall]:
+        for is_words, run in groupby(blocks, lambda block: not isinstance(block, Reasoning | ToolCall)):
+            if is_words:
+                yield from (part for part in self._parts(run) if isinstance(part, str))
+                continue
+            for block in run:
+                if isinstance(block, ToolCall):
+                    yield self._step[block.id]
+                elif isinstance(block, Reasoning):
+                    yield block
+
+    def _tell_step(self, message: Message) -> None:
+        self._told, self._step = {call.id: call.name for call in message.calls}, {}
+        told = "\n".join(parts.told_call(call) for call in message.calls)
+        text = parts.plain_text(message.blocks)
+        self._add(Answered((f"{text}\n\n{told}" if text else told,)))
 
     def _must_tell(self, message: Message, is_last_step: bool) -> bool:
         """Calls of absent tools are told; only in the open step a model sees its mistaken call as it made it."""
@@ -141,44 +154,51 @@ class ChatCompiler:
 
     def _write_results(self, message: Message) -> None:
         for result in message.results:
-            text = parts.result_text(result)
             if result.call_id in self._told:
-                name = self._told[result.call_id]
-                self._add({"role": "user", "content": parts.told_result(name, result)})
+                self._add(Said((parts.told_result(self._told[result.call_id], result),)))
             else:
-                self._entries.append(
-                    {"role": "tool", "tool_call_id": self._ids[result.call_id], "content": text}
-                )
+                text = parts.result_text(result)
+                self._add(Returned(self._step[result.call_id], text, result.status != "ok"))
 
-    def _add(self, entry: Entry) -> None:
-        if not entry["content"] and "tool_calls" not in entry:
-            return
-        last = self._entries[-1] if self._entries else None
-        if last is not None and last["role"] == entry["role"] and "tool_calls" not in last:
-            self._entries[-1] = parts.merged(last, entry)
-        else:
-            self._entries.append(entry)
+    def _parts(self, blocks: Iterable[Block]) -> Iterable[str | Picture]:
+        """Words joined, pictures shown or mentioned, in their order."""
+        for is_picture, run in groupby(blocks, lambda block: isinstance(block, Image)):
+            if is_picture:
+                yield from (self._picture(block) for block in run if isinstance(block, Image))
+            elif text := parts.plain_text(run):
+                yield text
 
-    def _thinking(self, message: Message) -> Entry:
-        spared = self._left & {"thinking", "all_but_text"}
-        return (
-            parts.reasoning_fields(message, self._reasoning) if self._is_own(message) and not spared else {}
-        )
+    def _picture(self, image: Image) -> Picture | str:
+        if self._left & {"pictures", "all_but_text"}:
+            return NOT_SHOWN
+        found = find_picture(image, self._writer.pictures, self._load_image)
+        if isinstance(found, str):
+            return found
+        return NO_LONGER_SHOWN if self._gallery.add(found) < self._gone else found
 
-    def _is_own(self, message: Message) -> bool:
-        theirs, mine = message.origin, self._origin
-        if theirs is None or mine is None or (theirs.provider, theirs.model) != (mine.provider, mine.model):
-            return False
-        return theirs.endpoint == mine.endpoint or None in (theirs.endpoint, mine.endpoint)
+    def _add(self, line: Line) -> None:
+        add_line(self._writer, self._entries, line)
 
-    def _framed(self, system: str) -> list[Entry]:
-        """The whole list: system prompt first, a user at both ends of the history."""
-        head: list[Entry] = [{"role": "system", "content": parts.clean(system)}] if system.strip() else []
+    def _framed(self) -> list[Entry]:
+        """The history between a user at its beginning and a user, or results, at its end."""
+        framed: list[Entry] = []
         if not self._entries or self._entries[0]["role"] != "user":
-            head.append({"role": "user", "content": BEGINNING})
-        if self._entries and self._entries[-1]["role"] == "assistant":
-            return [*head, *self._entries, {"role": "user", "content": GO_ON}]
-        return [*head, *self._entries]
+            add_line(self._writer, framed, Said((BEGINNING,)))
+        framed += self._entries
+        if framed[-1]["role"] == "assistant":
+            add_line(self._writer, framed, Said((GO_ON,)))
+        return framed
+
+
+def add_line(writer: Writer, entries: list[Entry], line: Line) -> None:
+    """Neighbours of one role become one, where the wire wants it."""
+    entry = writer.write(line)
+    if entry is None:
+        return
+    if entries and entries[-1]["role"] == entry["role"] and (both := writer.merged(entries[-1], entry)):
+        entries[-1] = both
+    else:
+        entries.append(entry)
 
 
 def check_request(request: ModelRequest) -> None:
@@ -200,22 +220,26 @@ def check_request(request: ModelRequest) -> None:
         seen.add(tool.name)
 
 
-def check_entries(entries: Sequence[Entry]) -> None:
-    """The last look before sending: calls and results are paired and nothing is empty.
+def check_entries(writer: Writer, entries: Sequence[Entry], changed: int = 0) -> None:
+    """The last look before sending: from ``changed`` on, calls and results are paired and nothing is empty.
 
     Raises ``ProviderError`` of kind local; that would be a defect of ours, said before a server has to.
     """
+    while 0 < changed < len(entries) and writer.paired(entries[changed])[1]:
+        changed -= 1
     due: list[str] = []
-    for entry in entries:
-        expected = due.pop(0) if due else None
-        fine = entry.get("tool_call_id") == expected and (entry["content"] or "tool_calls" in entry)
-        due = due or [call["id"] for call in entry.get("tool_calls", ())]
-        if not fine:
-            break
-    else:
-        if not due:
-            return
-    raise ProviderError(
+    for entry in entries[changed:]:
+        asked, answered = writer.paired(entry)
+        is_empty = not (entry.get("content") or entry.get("images") or asked)
+        if is_empty or list(answered) != due[: len(answered) or None]:
+            raise _unwritable()
+        due = [*due[len(answered) :], *asked]
+    if due:
+        raise _unwritable()
+
+
+def _unwritable() -> ProviderError:
+    return ProviderError(
         "local",
         "This conversation could not be written as a valid request; nothing was sent. Please report this.",
     )
@@ -227,8 +251,3 @@ def _last_step(messages: Sequence[Message]) -> int | None:
         if messages[place].role == "assistant":
             return place if messages[place].calls else None
     return None
-
-
-def _tool(tool: ToolDefinition) -> Entry:
-    function: dict[str, Any] = {"name": tool.name, "description": parts.clean(tool.description)}
-    return {"type": "function", "function": {**function, "parameters": scrub_value(dict(tool.parameters))}}

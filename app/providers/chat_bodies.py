@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import msgspec
 
-from app.engine.compiler import ChatCompiler
+from app.engine.chat_writer import ChatWriter
+from app.engine.compiler import Compiler
 from app.engine.ladder import NOTHING, Left, step_down
 from app.engine.messages import Origin
 from app.engine.provider import ModelRequest
@@ -24,7 +25,7 @@ _FORM_REFUSED = frozenset({400, 422})
 class _History:
     """One conversation as this server has seen it: what is written already, and what it has to be spared."""
 
-    compiler: ChatCompiler
+    compiler: Compiler
     left: Left = NOTHING
 
 
@@ -48,7 +49,7 @@ class ChatBodies:
         history = self._histories.pop(key, None)
         if history is None:
             origin = Origin(self._provider, request.model, self._endpoint)
-            history = _History(ChatCompiler(origin, self._dialect.reasoning))
+            history = _History(Compiler(ChatWriter(self._dialect.reasoning), origin))
         if request.session_id:
             self._histories[key] = history
             if len(self._histories) > _KEPT_HISTORIES:

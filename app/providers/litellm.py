@@ -13,7 +13,8 @@ from typing import Any
 
 import anyio
 
-from app.engine.compiler import ChatCompiler
+from app.engine.chat_writer import ChatWriter
+from app.engine.compiler import Compiler
 from app.engine.errors import ProviderError
 from app.engine.messages import Origin
 from app.engine.provider import AuthCheck, ModelRequest, StreamBatch
@@ -55,7 +56,7 @@ class LiteLLM:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamBatch, None]:
         origin = Origin(self._id, request.model, self._base_url)
-        body = ChatCompiler(origin, ("thinking_blocks",)).compile(request)
+        body = Compiler(ChatWriter(("thinking_blocks",)), origin).compile(request)
         try:
             litellm = await load()
             silence = Silence(self._limits)

@@ -1,8 +1,7 @@
-"""Whatever was stored, the request made of it is one that the strictest server takes."""
+"""Whatever was stored, the request made of it is one that the strictest server of each wire takes."""
 
 from __future__ import annotations
 
-import base64
 import json
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engine.compiler import BEGINNING, GO_ON, ChatCompiler, compile_openai_chat
+from app.engine.compiler import BEGINNING, GO_ON, check_entries
 from app.engine.errors import ProviderError
 from app.engine.ladder import ORDER, Left, Part
 from app.engine.messages import (
@@ -24,155 +23,58 @@ from app.engine.messages import (
     ToolCall,
     ToolResult,
 )
-from app.engine.pairing import repair
+from app.engine.pairing import open_calls, repair
+from app.engine.pictures import NO_LONGER_SHOWN, NOT_SHOWN
 from app.engine.provider import ModelRequest, ToolDefinition
-from tests.fakes import strict
-
-NOON = "2026-11-30T12:00:00.000Z"
-HERE = Origin("local", "model-a", "http://127.0.0.1/v1")
-PIXEL = base64.b64encode(b"\x89PNG").decode()
-
-
-def tools(*names: str) -> tuple[ToolDefinition, ...]:
-    return tuple(
-        ToolDefinition(name, f"Does {name}.", {"type": "object", "properties": {}}) for name in names
-    )
-
-
-def history(*messages: tuple[Any, ...], origin: Origin | None = None) -> tuple[Message, ...]:
-    """Each message as role and blocks; a plain string is text."""
-    return tuple(
-        Message(role, tuple(Text(b) if isinstance(b, str) else b for b in blocks), f"m{number}", NOON, origin)
-        for number, (role, *blocks) in enumerate(messages)
-    )
-
-
-def request(messages: tuple[Message, ...], **fields: Any) -> ModelRequest:
-    return ModelRequest(
-        **{
-            "model": "model-a",
-            "system": "Be brief.",
-            "tools": tools("read_file"),
-            **fields,
-            "messages": messages,
-        }
-    )
-
-
-def compiled(
-    messages: tuple[Message, ...], origin: Origin | None = None, **fields: Any
-) -> list[dict[str, Any]]:
-    """The messages of the body, which a strict server has looked at."""
-    body = compile_openai_chat(request(messages, **fields), origin=origin)
-    assert strict.refusal(json.dumps(body).encode()) is None
-    found: list[dict[str, Any]] = body["messages"]
-    return found
-
-
-def test_a_plain_turn_is_system_prompt_and_text() -> None:
-    assert compiled(history(("user", "Hello"))) == [
-        {"role": "system", "content": "Be brief."},
-        {"role": "user", "content": "Hello"},
-    ]
-
-
-def test_a_blank_system_prompt_is_left_out() -> None:
-    assert compiled(history(("user", "Hello")), system=" \n") == [{"role": "user", "content": "Hello"}]
-
-
-def test_calls_stand_before_their_results_in_declared_order() -> None:
-    calls = ToolCall("b", "read_file", {"path": "à.txt"}), ToolCall("a", "read_file", {})
-    step = history(
-        ("user", "Read"),
-        ("assistant", "Let me see.", *calls),
-        ("tool", ToolResult("b", "B")),
-        ("tool", ToolResult("a", "A")),
-    )
-    _, _, asked, first, second = compiled(step)
-    assert asked["content"] == "Let me see."
-    assert [(call["id"], call["function"]["arguments"]) for call in asked["tool_calls"]] == [
-        ("b", '{"path":"à.txt"}'),
-        ("a", "{}"),
-    ]
-    assert [(one["tool_call_id"], one["content"]) for one in (first, second)] == [("b", "B"), ("a", "A")]
-
-
-def test_calls_without_text_have_no_content_and_an_empty_result_says_so() -> None:
-    step = history(
-        ("user", "Read"), ("assistant", " ", ToolCall("a", "read_file")), ("tool", ToolResult("a", " \n"))
-    )
-    *_, asked, result = compiled(step)
-    assert asked["content"] is None
-    assert result["content"] == "(no output)"
-
-
-def test_pictures_of_a_step_and_what_the_user_said_meanwhile_are_one_message() -> None:
-    step = history(
-        ("user", "Look"),
-        ("assistant", ToolCall("a", "read_file")),
-        ("tool", ToolResult("a", "a picture")),
-        ("user", Image(media_type="image/png", data=PIXEL)),
-        ("user", "Hurry up"),
-    )
-    assert compiled(step)[-1] == {
-        "role": "user",
-        "content": [
-            {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}},
-            {"type": "text", "text": "Hurry up"},
-        ],
-    }
-
-
-@pytest.mark.parametrize(
-    "image",
-    [
-        Image(ref="attachments/a.png"),
-        Image(media_type="image/tiff", data=PIXEL),
-        Image(media_type="image/png", data="no base64!"),
-        Image(media_type="image/png", data=""),
-    ],
+from tests.engine.wires import (
+    ANTHROPIC,
+    HERE,
+    NOON,
+    WIRES,
+    Body,
+    Wire,
+    call_ids,
+    history,
+    is_beginning,
+    request,
+    spoken,
+    tools,
 )
-def test_a_picture_that_no_server_could_read_is_mentioned_in_words(image: Image) -> None:
-    *_, said = compiled(history(("user", "Look", image)))
-    assert [part["type"] for part in said["content"]] == ["text", "text"]
+from tests.fakes.pictures import PIXEL, encoded, png
+
+on_each_wire = pytest.mark.parametrize("wire", WIRES, ids=str)
+PICTURE = Image(media_type="image/png", data=PIXEL)
 
 
-def test_a_stopped_turn_ends_in_a_mark_that_the_model_can_read() -> None:
+@on_each_wire
+def test_a_stopped_turn_ends_in_a_mark_that_the_model_can_read(wire: Wire) -> None:
     stopped = history(
         ("user", "Count"),
         ("assistant", "One, two"),
         ("assistant", Marker("stopped_by_user")),
         ("user", "Why?"),
     )
-    assert compiled(stopped)[2:] == [
-        {"role": "assistant", "content": "One, two\n\n[The user stopped this turn here.]"},
-        {"role": "user", "content": "Why?"},
+    assert spoken(wire.compiled(request(stopped, system=""))) == [
+        ("user", "Count"),
+        ("assistant", "One, two\n\n[The user stopped this turn here.]"),
+        ("user", "Why?"),
     ]
 
 
-def test_a_history_that_ends_in_an_answer_asks_the_model_to_go_on() -> None:
+@on_each_wire
+def test_a_history_that_ends_in_an_answer_asks_the_model_to_go_on(wire: Wire) -> None:
     cut = history(("user", "Count"), ("assistant", "One, two"))
-    assert compiled(cut)[-1] == {"role": "user", "content": GO_ON}
+    assert spoken(wire.compiled(request(cut)))[-1] == ("user", GO_ON)
 
 
-def test_a_history_that_begins_with_an_answer_begins_with_a_user_all_the_same() -> None:
-    assert compiled(history(("assistant", "Hello"), ("user", "Hi")))[1] == {
-        "role": "user",
-        "content": BEGINNING,
-    }
+@on_each_wire
+def test_a_history_that_begins_with_an_answer_begins_with_a_user_all_the_same(wire: Wire) -> None:
+    greeted = history(("assistant", "Hello"), ("user", "Hi"))
+    assert spoken(wire.compiled(request(greeted, system="")))[0] == ("user", BEGINNING)
 
 
-def test_a_call_that_could_not_be_read_goes_out_without_arguments_and_keeps_its_result() -> None:
-    broken = ToolCall("a", "read file!", {}, "not_json", "path: x")
-    step = history(
-        ("user", "Read"), ("assistant", broken), ("tool", ToolResult("a", "E_ARGUMENTS: …", "error"))
-    )
-    *_, asked, result = compiled(step)
-    assert asked["tool_calls"][0]["function"] == {"name": "read_file_", "arguments": "{}"}
-    assert result["content"].startswith("E_ARGUMENTS")
-
-
-def test_calls_of_a_tool_that_is_gone_are_told_in_words() -> None:
+@on_each_wire
+def test_calls_of_a_tool_that_is_gone_are_told_in_words(wire: Wire) -> None:
     step = history(
         ("user", "Draw"),
         ("assistant", "Sure.", ToolCall("a", "draw", {"what": "a cat"})),
@@ -180,29 +82,33 @@ def test_calls_of_a_tool_that_is_gone_are_told_in_words() -> None:
         ("assistant", "There."),
         ("user", "Thanks"),
     )
-    assert compiled(step)[2:5] == [
-        {"role": "assistant", "content": 'Sure.\n\n[Called draw with {"what":"a cat"}]'},
-        {"role": "user", "content": "[Result of draw]\ndone"},
-        {"role": "assistant", "content": "There."},
+    assert spoken(wire.compiled(request(step, system="")))[1:4] == [
+        ("assistant", 'Sure.\n\n[Called draw with {"what":"a cat"}]'),
+        ("user", "[Result of draw]\ndone"),
+        ("assistant", "There."),
     ]
 
 
-def test_without_tools_no_call_is_left_in_the_request() -> None:
+@on_each_wire
+def test_without_tools_no_call_is_left_in_the_request(wire: Wire) -> None:
     step = history(
         ("user", "Read"), ("assistant", ToolCall("a", "read_file")), ("tool", ToolResult("a", "text"))
     )
-    assert not any("tool_calls" in entry or entry["role"] == "tool" for entry in compiled(step, tools=()))
+    body = wire.compiled(request(step, tools=()))
+    assert "tools" not in body
+    assert call_ids(body) == []
 
 
-def test_a_mistaken_name_in_the_open_step_is_shown_to_the_model_as_it_called_it() -> None:
+@on_each_wire
+def test_a_mistaken_name_in_the_open_step_is_shown_to_the_model_as_it_called_it(wire: Wire) -> None:
     step = history(
         ("user", "Read"),
         ("assistant", ToolCall("a", "Read_File")),
         ("tool", ToolResult("a", "E_UNKNOWN", "error")),
     )
-    *_, asked, result = compiled(step)
-    assert asked["tool_calls"][0]["function"]["name"] == "Read_File"
-    assert result == {"role": "tool", "tool_call_id": "a", "content": "E_UNKNOWN"}
+    body = wire.compiled(request(step))
+    assert call_ids(body) == ["a"]
+    assert '"Read_File"' in json.dumps(body)
 
 
 def two_steps(first: str, second: str, origin: Origin | None = None) -> tuple[Message, ...]:
@@ -216,45 +122,40 @@ def two_steps(first: str, second: str, origin: Origin | None = None) -> tuple[Me
     )
 
 
-def ids_of(entries: list[dict[str, Any]]) -> list[str]:
-    return [call["id"] for entry in entries for call in entry.get("tool_calls", ())]
-
-
-def test_an_id_that_was_used_before_is_replaced_in_call_and_result_alike() -> None:
-    first, second = ids_of(compiled(two_steps("call_0", "call_0")))
+@on_each_wire
+def test_an_id_that_was_used_before_is_replaced_in_call_and_result_alike(wire: Wire) -> None:
+    first, second = call_ids(wire.compiled(request(two_steps("call_0", "call_0"))))
     assert first == "call_0"
     assert second != first
 
 
-def test_ids_of_other_servers_are_made_short_and_plain_and_stay_the_same_each_time() -> None:
-    foreign = two_steps("functions.read_file:0", "x" * 300, Origin("other", "model-b"))
-    found = ids_of(compiled(foreign, HERE))
+@on_each_wire
+def test_ids_of_other_servers_are_made_short_and_plain_and_stay_the_same_each_time(wire: Wire) -> None:
+    foreign = request(two_steps("functions.read_file:0", "x" * 300, Origin("other", "model-b")))
+    found = call_ids(wire.compiled(foreign))
     assert all(id.startswith("call_") and len(id) <= 40 for id in found)
-    assert found == ids_of(compiled(foreign, HERE))
+    assert found == call_ids(wire.compiled(foreign))
 
 
-def test_a_server_gets_its_own_ids_back_as_they_were() -> None:
-    assert ids_of(compiled(two_steps("functions.read_file:0", "b", HERE), HERE)) == [
-        "functions.read_file:0",
-        "b",
-    ]
+@on_each_wire
+def test_a_server_gets_its_own_ids_back_as_they_were(wire: Wire) -> None:
+    own = "toolu_01" + "A" * 40 if wire is ANTHROPIC else "functions.read_file:0"
+    assert call_ids(wire.compiled(request(two_steps(own, "b", HERE)))) == [own, "b"]
 
 
-THINKING = Reasoning("Hm, a file.", data={"field": "reasoning_content"})
+SIGNED = Reasoning("Hm, a file.", data={"type": "thinking", "signature": "sig", "field": "reasoning_content"})
 
 
 def thought(origin: Origin | None) -> tuple[Message, ...]:
-    return history(("user", "Read"), ("assistant", THINKING, "Well."), ("user", "So?"), origin=origin)
+    return history(("user", "Read"), ("assistant", SIGNED, "Well."), ("user", "So?"), origin=origin)
 
 
-def test_thinking_goes_back_to_the_model_that_thought_it() -> None:
-    assert compiled(thought(HERE), HERE)[2] == {
-        "role": "assistant",
-        "content": "Well.",
-        "reasoning_content": "Hm, a file.",
-    }
+@on_each_wire
+def test_thinking_goes_back_to_the_model_that_thought_it(wire: Wire) -> None:
+    assert "Hm, a file." in json.dumps(wire.compiled(request(thought(HERE))))
 
 
+@on_each_wire
 @pytest.mark.parametrize(
     "origin",
     [
@@ -262,30 +163,37 @@ def test_thinking_goes_back_to_the_model_that_thought_it() -> None:
         Origin("local", "model-b", HERE.endpoint),
         Origin("other", "model-a", HERE.endpoint),
         Origin("local", "model-a", "http://elsewhere/v1"),
+        Origin("local", "model-a"),
     ],
 )
-def test_thinking_of_anybody_else_is_left_out(origin: Origin | None) -> None:
-    assert compiled(thought(origin), HERE)[2] == {"role": "assistant", "content": "Well."}
+def test_thinking_of_anybody_else_is_left_out(wire: Wire, origin: Origin | None) -> None:
+    body = wire.compiled(request(thought(origin)))
+    assert "Hm, a file." not in json.dumps(body)
+    assert ("assistant", "Well.") in spoken(body)
 
 
-def test_fields_that_thinking_brings_along_are_only_those_this_wire_knows() -> None:
-    block = Reasoning("", data={"reasoning_details": [{"id": 1}], "role": "system", "tools": []})
-    entries = compiled(history(("user", "A"), ("assistant", block, "B"), ("user", "C"), origin=HERE), HERE)
-    assert entries[2] == {"role": "assistant", "content": "B", "reasoning_details": [{"id": 1}]}
-
-
-def test_halves_of_characters_and_nul_never_reach_the_wire() -> None:
+@on_each_wire
+def test_halves_of_characters_and_nul_never_reach_the_wire(wire: Wire) -> None:
     step = history(
         ("user", "a\ud83d\0"),
-        ("assistant", ToolCall("a", "read_file", {"path\udc00": "\ud83d"})),
-        ("tool", ToolResult("a", "\udc00")),
+        ("assistant", ToolCall("a", "read_file", {"path\udc00": "\ud83d", "x": ["\0"]})),
+        ("tool", ToolResult("a", "\udc00\0")),
     )
-    text = json.dumps(compiled(step, system="\ud83d\ude80 \0"), ensure_ascii=False)
-    assert "\0" not in text
+    text = json.dumps(wire.compiled(request(step, system="\ud83d\ude80 \0")), ensure_ascii=False)
     assert "🚀" in text
-    text.encode()
+    assert "\\u0000" not in text
 
 
+@on_each_wire
+@pytest.mark.parametrize("arguments", [{"x": float("nan")}, {"x": {1}}, {"x": 10**5000}])
+def test_arguments_that_no_server_could_read_are_left_out(wire: Wire, arguments: dict[str, Any]) -> None:
+    step = history(
+        ("user", "Read"), ("assistant", ToolCall("a", "read_file", arguments)), ("tool", ToolResult("a", "1"))
+    )
+    assert call_ids(wire.compiled(request(step))) == ["a"]
+
+
+@on_each_wire
 @pytest.mark.parametrize(
     ("fields", "about"),
     [
@@ -297,16 +205,69 @@ def test_halves_of_characters_and_nul_never_reach_the_wire() -> None:
     ],
 )
 def test_what_no_repair_can_make_valid_is_said_before_anything_is_sent(
-    fields: dict[str, Any], about: str
+    wire: Wire, fields: dict[str, Any], about: str
 ) -> None:
+    base: dict[str, Any] = {"model": "m", "system": "", "messages": history(("user", "a"))}
     with pytest.raises(ProviderError, match=about) as caught:
-        compile_openai_chat(
-            ModelRequest(**{"model": "m", "system": "", "messages": history(("user", "a")), **fields})
-        )
+        wire.compiler().compile(ModelRequest(**{**base, **fields}))
     assert caught.value.kind == "local"
 
 
-texts = st.sampled_from(["", " ", "word", "\ud83d", "\udc00x", "\0", "à 🚀", "[DONE]", "\n\n"])
+READING = history(
+    ("user", "Read"),
+    ("assistant", ToolCall("a", "read_file"), ToolCall("b", "read_file")),
+    ("tool", ToolResult("a", "A")),
+    ("tool", ToolResult("b", "B")),
+    ("user", "And?"),
+)
+
+
+@on_each_wire
+def test_the_last_look_takes_what_was_compiled_and_refuses_what_lost_anything(wire: Wire) -> None:
+    writer = wire.writer()
+    entries = wire.compiler().compile(request(READING, system=""))["messages"]
+    check_entries(writer, entries)
+    for place in range(1, len(entries) - 1):
+        if any(writer.paired(entries[place])):
+            with pytest.raises(ProviderError, match="nothing was sent"):
+                check_entries(writer, [*entries[:place], *entries[place + 1 :]])
+    with pytest.raises(ProviderError, match="nothing was sent"):
+        check_entries(writer, [{"role": "user", "content": ""}])
+
+
+def album(count: int) -> tuple[Message, ...]:
+    turns = (turn for n in range(count) for turn in (("user", f"{n}", PICTURE), ("assistant", "Nice.")))
+    return history(*turns, ("user", "Which was best?"))
+
+
+@on_each_wire
+def test_of_too_many_pictures_the_older_half_is_mentioned_only(wire: Wire) -> None:
+    most = wire.writer().pictures.most
+    assert NO_LONGER_SHOWN not in json.dumps(wire.compiled(request(album(most))))
+    text = json.dumps(wire.compiled(request(album(most + 1))))
+    assert text.count(NO_LONGER_SHOWN) == most + 1 - most // 2
+    assert text.index(NO_LONGER_SHOWN) < text.index(PIXEL)
+
+
+@on_each_wire
+def test_pictures_that_go_are_the_same_for_a_compiler_that_saw_the_history_grow(wire: Wire) -> None:
+    whole = album(wire.writer().pictures.most * 2 + 3)
+    compiler = wire.compiler()
+    for end in range(1, len(whole) + 1, 2):
+        grown = compiler.compile(request(whole[:end]))
+    assert grown == wire.compiled(request(whole))
+
+
+@on_each_wire
+def test_a_picture_by_reference_is_loaded_and_one_that_is_gone_is_said_to_be(wire: Wire) -> None:
+    stored = {"attachments/a.png": ("image/png", png(7, 7))}
+    said = history(("user", Image(ref="attachments/a.png"), Image(ref="attachments/b.png")))
+    text = json.dumps(wire.compiled(request(said), load_image=stored.get))
+    assert encoded(png(7, 7)) in text
+    assert text.count(NOT_SHOWN) == 1
+
+
+texts = st.sampled_from(["", " ", "word", "\ud83d", "\udc00x", "\0", "à 🚀", "[DONE]", "\n\n", "tail  \n"])
 ids = st.sampled_from(["", "a", "b", "call_0", "x" * 70, "functions.f:0", "à", "a b"])
 names = st.sampled_from(["read_file", "gone", "", "two words", "x" * 90, "à"])
 values = st.recursive(
@@ -314,7 +275,6 @@ values = st.recursive(
     lambda v: st.lists(v, max_size=2) | st.dictionaries(texts, v, max_size=2),
     max_leaves=4,
 )
-calls = st.builds(ToolCall, ids, names, st.dictionaries(texts, values, max_size=3))
 results = st.builds(ToolResult, ids, texts, st.sampled_from(["ok", "error", "interrupted"]))
 images = st.builds(
     Image,
@@ -322,126 +282,143 @@ images = st.builds(
     st.sampled_from([None, "image/png", "image/x"]),
     st.sampled_from([None, "", "%", PIXEL]),
 )
-thinking = st.builds(
-    Reasoning, texts, st.none(), st.sampled_from([None, {"field": "reasoning_content"}, {"role": "system"}])
+details = st.sampled_from(
+    [
+        None,
+        {"field": "reasoning_content"},
+        {"role": "system"},
+        {"type": "thinking", "signature": "s"},
+        {"type": "redacted_thinking", "data": "d"},
+        {"type": "redacted_thinking", "data": 1},
+    ]
 )
-blocks: st.SearchStrategy[Block] = st.one_of(
-    st.builds(Text, texts),
-    calls,
-    calls,
-    results,
-    results,
-    images,
-    thinking,
-    st.builds(Marker, st.sampled_from(["stopped_by_user", "interrupted"])),
-)
-origins = st.sampled_from([None, HERE, Origin("other", "model-a")])
-shapes = st.lists(
-    st.tuples(st.sampled_from(["user", "assistant", "tool"]), st.lists(blocks, max_size=4), origins),
-    min_size=1,
-    max_size=12,
-)
-histories = shapes.map(
-    lambda rows: tuple(
-        Message(role, tuple(found), f"m{n}", NOON, origin) for n, (role, found, origin) in enumerate(rows)
+thinking = st.builds(Reasoning, texts, st.sampled_from([None, "", "sig", "\ud83d"]), details)
+
+
+def histories_of(calls: st.SearchStrategy[ToolCall]) -> st.SearchStrategy[tuple[Message, ...]]:
+    markers = st.builds(Marker, st.sampled_from(["stopped_by_user", "interrupted"]))
+    blocks: st.SearchStrategy[Block] = st.one_of(
+        st.builds(Text, texts), calls, calls, results, results, images, thinking, markers
     )
-)
+    origins = st.sampled_from([None, HERE, Origin("other", "model-a")])
+    roles = st.sampled_from(["user", "assistant", "tool"])
+    rows = st.lists(st.tuples(roles, st.lists(blocks, max_size=4), origins), min_size=1, max_size=12)
+    return rows.map(
+        lambda rows: tuple(
+            Message(role, tuple(found), f"m{n}", NOON, origin) for n, (role, found, origin) in enumerate(rows)
+        )
+    )
+
+
+histories = histories_of(st.builds(ToolCall, ids, names, st.dictionaries(texts, values, max_size=3)))
+known_calls = histories_of(st.builds(ToolCall, ids, st.sampled_from(["read_file", "other"])))
 offered = st.sampled_from([(), tools("read_file"), tools("read_file", "other")])
+lefts = st.frozensets(st.sampled_from(ORDER))
 
 
-@given(histories, offered, texts)
+@on_each_wire
+@given(messages=histories, offer=offered, system=texts)
 def test_any_history_compiles_to_a_request_that_a_strict_server_takes(
-    messages: tuple[Message, ...], offer: tuple[ToolDefinition, ...], system: str
+    wire: Wire, messages: tuple[Message, ...], offer: tuple[ToolDefinition, ...], system: str
 ) -> None:
-    body = compile_openai_chat(
-        ModelRequest("m", system, repair(messages), offer)
-        if repair(messages)
-        else request(history(("user", "x")))
-    )
-    assert strict.refusal(json.dumps(body).encode()) is None
+    for stored in (messages, repair(messages)):
+        if stored:
+            wire.compiled(ModelRequest("m", system, stored, offer))
 
 
-@given(histories, offered)
-def test_any_history_compiles_unrepaired_as_well(
-    messages: tuple[Message, ...], offer: tuple[ToolDefinition, ...]
-) -> None:
-    body = compile_openai_chat(ModelRequest("m", "s", messages, offer))
-    assert strict.refusal(json.dumps(body).encode()) is None
-
-
-@given(histories, offered, st.integers(0, 12), st.booleans())
+@on_each_wire
+@given(messages=histories, offer=offered, known=st.integers(0, 12), same_tools=st.booleans())
 def test_a_compiler_that_knows_the_beginning_writes_the_same(
-    messages: tuple[Message, ...], offer: tuple[ToolDefinition, ...], known: int, same_tools: bool
+    wire: Wire, messages: tuple[Message, ...], offer: tuple[ToolDefinition, ...], known: int, same_tools: bool
 ) -> None:
     paired = repair(messages) or history(("user", "x"))
-    compiler = ChatCompiler(HERE)
+    compiler = wire.compiler()
     for end in (known, known + 1):
         if paired[:end]:
             compiler.compile(ModelRequest("m", "s", paired[:end], offer if same_tools else ()))
     whole = ModelRequest("m", "s", paired, offer)
-    assert compiler.compile(whole) == ChatCompiler(HERE).compile(whole)
+    assert compiler.compile(whole) == wire.compiled(whole)
 
 
-def test_the_beginning_of_a_grown_history_is_byte_for_byte_the_same_so_that_caches_hit() -> None:
+def without_frame(body: Body) -> list[Body]:
+    *before, last = body["messages"]
+    return before if GO_ON in json.dumps(last) else body["messages"]
+
+
+@on_each_wire
+@given(messages=known_calls, ends=st.lists(st.integers(1, 12), max_size=4))
+def test_what_was_sent_is_the_beginning_of_what_is_sent_next_so_that_caches_hit(
+    wire: Wire, messages: tuple[Message, ...], ends: list[int]
+) -> None:
+    paired = repair(messages) or history(("user", "x"))
+    compiler, sent = wire.compiler(), None
+    for end in (*sorted(ends), len(paired)):
+        if open_calls(paired[:end]):
+            continue
+        body = compiler.compile(ModelRequest("m", "s", paired[:end], tools("read_file", "other")))
+        assert sent is None or is_beginning(sent, body["messages"])
+        sent = without_frame(body)
+
+
+@on_each_wire
+def test_the_beginning_of_a_grown_history_is_not_written_again(wire: Wire) -> None:
     steps = two_steps("a", "b")
-    compiler = ChatCompiler(HERE)
-    before = compiler.compile(request(steps[:3]))["messages"]
-    after = compiler.compile(request(steps))["messages"]
+    compiler = wire.compiler()
+    before = compiler.compile(request(steps[:3], system=""))["messages"]
+    after = compiler.compile(request(steps, system=""))["messages"]
     assert after[: len(before)] == before
-    assert all(old is new for old, new in zip(before[1:], after[1:], strict=False))
+    assert all(old is new for old, new in zip(before, after, strict=False))
 
 
 TOLD = history(
-    ("user", "Look", Image(media_type="image/png", data=PIXEL)),
-    ("assistant", THINKING, ToolCall("a", "read_file")),
+    ("user", "Look", PICTURE),
+    ("assistant", SIGNED, ToolCall("a", "read_file")),
     ("tool", ToolResult("a", "A")),
-    ("assistant", THINKING, ToolCall("b", "read_file")),
+    ("assistant", SIGNED, ToolCall("b", "read_file")),
     ("tool", ToolResult("b", "B")),
     origin=HERE,
 )
 
 
-def reduced(*parts: Part) -> dict[str, Any]:
-    """The body that leaves these parts out, which a strict server has looked at."""
-    body = ChatCompiler(HERE, ("reasoning_content",)).compile(request(TOLD), frozenset(parts))
-    assert strict.refusal(json.dumps(body).encode()) is None
-    return body
+def reduced(wire: Wire, *parts: Part) -> Body:
+    return wire.compiled(request(TOLD), frozenset(parts))
 
 
-def test_a_server_can_be_spared_thinking() -> None:
-    assert "reasoning_content" in json.dumps(reduced())
-    assert "reasoning_content" not in json.dumps(reduced("thinking"))
+@on_each_wire
+def test_a_server_can_be_spared_thinking(wire: Wire) -> None:
+    assert "Hm, a file." in json.dumps(reduced(wire))
+    assert "Hm, a file." not in json.dumps(reduced(wire, "thinking"))
 
 
-def test_a_server_can_be_spared_the_calls_of_older_steps() -> None:
-    assert ids_of(reduced()["messages"]) == ["a", "b"]
-    assert ids_of(reduced("old_calls")["messages"]) == ["b"]
+@on_each_wire
+def test_a_server_can_be_spared_the_calls_of_older_steps(wire: Wire) -> None:
+    assert call_ids(reduced(wire)) == ["a", "b"]
+    assert call_ids(reduced(wire, "old_calls")) == ["b"]
 
 
-def test_a_server_can_be_spared_pictures() -> None:
-    assert "image_url" in json.dumps(reduced())
-    assert "image_url" not in json.dumps(reduced("pictures"))
+@on_each_wire
+def test_a_server_can_be_spared_pictures(wire: Wire) -> None:
+    assert PIXEL in json.dumps(reduced(wire))
+    assert PIXEL not in json.dumps(reduced(wire, "pictures"))
 
 
-def test_nothing_but_text_is_left_at_the_end_of_the_way_down() -> None:
-    body = reduced("all_but_text")
+@on_each_wire
+def test_nothing_but_text_is_left_at_the_end_of_the_way_down(wire: Wire) -> None:
+    body = reduced(wire, "all_but_text")
     assert "tools" not in body
-    assert all(
-        isinstance(entry["content"], str) and entry.keys() == {"role", "content"}
-        for entry in body["messages"]
-    )
+    assert all(entry.keys() == {"role", "content"} for entry in body["messages"])
+    contents = [entry["content"] for entry in body["messages"]]
+    blocks = [block for content in contents if isinstance(content, list) for block in content]
+    assert all(block["type"] == "text" for block in blocks)
 
 
-lefts = st.frozensets(st.sampled_from(ORDER))
-
-
-@given(histories, offered, lefts, lefts)
+@on_each_wire
+@given(messages=histories, offer=offered, before=lefts, after=lefts)
 def test_whatever_is_left_out_a_strict_server_takes_the_rest(
-    messages: tuple[Message, ...], offer: tuple[ToolDefinition, ...], before: Left, after: Left
+    wire: Wire, messages: tuple[Message, ...], offer: tuple[ToolDefinition, ...], before: Left, after: Left
 ) -> None:
-    compiler = ChatCompiler(HERE, ("reasoning_content",))
+    compiler = wire.compiler()
     whole = ModelRequest("m", "s", messages, offer)
     compiler.compile(whole, before)
-    body = compiler.compile(whole, after)
-    assert strict.refusal(json.dumps(body).encode()) is None
-    assert body == ChatCompiler(HERE, ("reasoning_content",)).compile(whole, after)
+    body = wire.looked_at(compiler.compile(whole, after))
+    assert body == wire.compiled(whole, after)

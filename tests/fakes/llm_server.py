@@ -26,7 +26,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any
 
-from tests.fakes import openai_chat, strict
+from tests.fakes import openai_chat, strict_chat
 from tests.fakes.http_wire import Connection, ConnectionGone, Reply, Request
 from tests.fakes.llm_script import Answer, Step, fail, say
 
@@ -126,7 +126,7 @@ class FakeModelServer:
             return fail(405, "Method Not Allowed")
         if record["wants"] == "models":
             return None
-        record["refused"] = strict.refusal(request.body)
+        record["refused"] = strict_chat.refusal(request.body)
         if record["refused"]:
             return fail(400, record["refused"], type="invalid_request_error")
         if self._models is not None and record["model"] not in self._models:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.engine.compiler import ChatCompiler
+from app.engine.chat_writer import ChatWriter
+from app.engine.compiler import Compiler
 from app.engine.messages import Message, Origin, Reasoning, Text
 from app.engine.provider import ModelRequest, ReasoningChunk, Stop, StreamEvent, TextChunk, UsageReport
 from app.providers.litellm_chunks import ChunkReader
@@ -61,8 +62,10 @@ def test_thoughts_go_back_byte_for_byte_and_only_to_the_model_that_had_them() ->
         Message("user", (Text("And?"),), "m3", ""),
     )
     request = ModelRequest("deep-1", "", history)
-    own = ChatCompiler(mine, ("thinking_blocks",)).compile(request)["messages"][1]
-    other = ChatCompiler(Origin("anthropic", "deep-2"), ("thinking_blocks",)).compile(request)["messages"][1]
+    own = Compiler(ChatWriter(("thinking_blocks",)), mine).compile(request)["messages"][1]
+    other = Compiler(ChatWriter(("thinking_blocks",)), Origin("anthropic", "deep-2")).compile(request)[
+        "messages"
+    ][1]
     assert own["thinking_blocks"] == [SIGNED, HIDDEN]
     assert "thinking_blocks" not in other
 

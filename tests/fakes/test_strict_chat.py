@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.strict import refusal
+from tests.fakes.pictures import PIXEL
+from tests.fakes.strict_chat import refusal
 
 Body = dict[str, Any]
 
@@ -30,7 +31,7 @@ GOOD: Body = {
         {"role": "tool", "tool_call_id": "b", "content": "B"},
         {
             "role": "user",
-            "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw=="}}],
+            "content": [{"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}],
         },
     ],
     "tools": [
