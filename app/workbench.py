@@ -59,11 +59,11 @@ class Cabinet:
     def workspace(self, asked: Path | None = None) -> Path:
         """The folder of a new conversation: ``asked``, else ``PLANCIA_WORKSPACE``, else the setting, else ~/Plancia.
 
-        Made where it is missing. Raises ``FolderUnusable``.
+        It may be missing: ``usable_folder`` makes it for the first conversation. Raises ``FolderUnusable``.
         """
         named = self.environment.get("PLANCIA_WORKSPACE") or str(get_setting(self.store, "workspace.default"))
         chosen = asked or Path(named or Path.home() / "Plancia")
-        return usable_folder(chosen, make=True)
+        return folder_to_be(chosen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,14 +140,28 @@ def usable_folder(path: Path, *, make: bool = False) -> Path:
             folder.mkdir(parents=True, exist_ok=True)
         is_folder = folder.is_dir()
     except (OSError, RuntimeError, ValueError) as error:  # the latter two: nobody's home, and no name at all
-        why = getattr(error, "strerror", None) or error
-        raise FolderUnusable(
-            f"The folder {path} cannot be worked in: {why}. Choose another one with --workspace."
-        ) from error
+        raise _unusable(path, error) from error
     if not is_folder:
         there = "that is a file" if folder.exists() else "there is no such folder"
         raise FolderUnusable(f"{folder} cannot be worked in: {there}. Choose another one with --workspace.")
     return folder
+
+
+def folder_to_be(path: Path) -> Path:
+    """``path``, absolute: a folder, or nothing yet. Raises ``FolderUnusable`` where it can be none."""
+    try:
+        folder = path.expanduser().absolute()
+        is_missing = not folder.exists()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise _unusable(path, error) from error
+    return folder if is_missing else usable_folder(folder)
+
+
+def _unusable(path: Path, error: Exception) -> FolderUnusable:
+    why = getattr(error, "strerror", None) or error
+    return FolderUnusable(
+        f"The folder {path} cannot be worked in: {why}. Choose another one with --workspace."
+    )
 
 
 @asynccontextmanager

@@ -129,7 +129,7 @@ async def test_a_watch_sees_every_call_before_it_is_made(folder: DataFolder, tmp
 
 
 async def test_the_folder_of_a_new_conversation(tmp_path: Path, folder: DataFolder) -> None:
-    """What was named at start, else the variable, else the setting; made where it is missing."""
+    """What was named at start, else the variable, else the setting; asking makes nothing."""
     named, variable, setting = tmp_path / "named", tmp_path / "variable", tmp_path / "setting"
 
     async def chosen(environment: dict[str, str], asked: Path | None = None) -> Path:
@@ -140,7 +140,10 @@ async def test_the_folder_of_a_new_conversation(tmp_path: Path, folder: DataFold
     assert await chosen({"PLANCIA_WORKSPACE": str(variable)}, named) == named
     assert await chosen({"PLANCIA_WORKSPACE": str(variable)}) == variable
     assert await chosen({}) == setting
-    assert all(path.is_dir() for path in (named, variable, setting))
+    assert not any(path.exists() for path in (named, variable, setting))
+    named.touch()
+    with pytest.raises(FolderUnusable, match="that is a file"):
+        await chosen({}, named)
 
 
 async def test_the_model_of_the_environment_goes_before_the_setting(folder: DataFolder) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, Protocol, assert_never
 
 import anyio
+from anyio.to_thread import run_sync
 
 from app.commands.budget import Budget, has_price, unpriced
 from app.commands.errors import UsageError
@@ -18,12 +19,14 @@ from app.commands.event_lines import EventLines
 from app.commands.prose import Prose
 from app.commands.terminal import Terminal
 from app.engine import events as engine
+from app.engine.errors import ProviderError
 from app.engine.provider import ModelSource
 from app.group_chat.events import RoomChange, RoomEvent
 from app.group_chat.members import COMMANDER
 from app.group_chat.room import Room
+from app.infra.errors import SecretsError
 from app.infra.paths import DataFolder
-from app.workbench import Workbench, open_workbench, usable_folder
+from app.workbench import Watch, Workbench, open_workbench, usable_folder
 from app.workspace import conversations, queue
 from app.workspace.rows import ConversationRow
 from app.workspace.store import Store
@@ -49,20 +52,23 @@ class Printer(Protocol):
 
 
 async def run(options: Options, terminal: Terminal) -> int:
-    """0 done, 1 failed, 130 stopped."""
+    """0 done, 1 failed, 2 no such model, 130 stopped."""
     prompt = read_prompt(options.prompt, terminal)
     if options.agent not in (None, COMMANDER):
         raise UsageError(f'There is no agent "{options.agent}". There is: {COMMANDER}.')
     folder = DataFolder.at(options.data_dir, terminal.environment)
     workspace = _workspace(options, terminal)
-    purse = _Purse(options.max_cost)
-    async with open_workbench(folder, environment=terminal.environment, watch=purse.watch) as bench:
-        row = _conversation(bench, options, workspace)
-        if purse.budget is not None and not has_price(model := bench.sources.resolve(row.model)):
-            raise UsageError(unpriced(model))
+    async with open_workbench(
+        folder, environment=terminal.environment, watch=_budget(options.max_cost)
+    ) as bench:
+        before = _find_conversation(bench.store, options)
+        await _check_model(bench, options, before)
+        row = _conversation(bench.store, options, before, workspace)
         printer = EventLines(terminal) if options.json else Prose(terminal)
         done = await _take_turn(bench, row, prompt, printer, terminal)
-    return exit_code(done)
+        if before is not None and done.status == "failed":
+            conversations.choose_model(bench.store, row.id, before.model)
+    return exit_code(done, options.model)
 
 
 def read_prompt(given: str | None, terminal: Terminal) -> str:
@@ -75,8 +81,11 @@ def read_prompt(given: str | None, terminal: Terminal) -> str:
     return prompt
 
 
-def exit_code(done: engine.Done) -> int:
+def exit_code(done: engine.Done, model: str | None = None) -> int:
+    """``model`` is what was typed: one that nobody has cannot be, even where only its server knows that."""
     match done.status:
+        case "failed" if model is not None and done.error and done.error.kind == "unknown_model":
+            return 2
         case "completed":
             return 0
         case "aborted":
@@ -87,19 +96,16 @@ def exit_code(done: engine.Done) -> int:
             assert_never(done.status)
 
 
-class _Purse:
-    """The budget of this run, where one was set; made when the workbench has its models."""
+def _budget(limit: float | None) -> Watch:
+    """Lets no model be asked once this run has spent so many dollars."""
 
-    def __init__(self, limit: float | None) -> None:
-        self._limit = limit
-        self.budget: Budget | None = None
-
-    def watch(self, models: ModelSource, store: Store) -> ModelSource:
-        if self._limit is None:
+    def watch(models: ModelSource, store: Store) -> ModelSource:
+        if limit is None:
             return models
         before = total(store).cost
-        self.budget = Budget(models, self._limit, lambda: total(store).cost - before)
-        return self.budget
+        return Budget(models, limit, lambda: total(store).cost - before)
+
+    return watch
 
 
 def _workspace(options: Options, terminal: Terminal) -> Path | None:
@@ -112,14 +118,38 @@ def _workspace(options: Options, terminal: Terminal) -> Path | None:
     return usable_folder(Path(named), make=True) if named else Path.cwd()
 
 
-def _conversation(bench: Workbench, options: Options, workspace: Path | None) -> ConversationRow:
-    """The one to go on with, or a new one; its model and its folder stay as they are chosen here."""
-    store = bench.store
+def _find_conversation(store: Store, options: Options) -> ConversationRow | None:
+    """The one to go on with, where one was named. Raises ``UsageError``."""
     if options.conversation is None:
-        return conversations.create_conversation(store, workspace=str(workspace), model=options.model)
+        return None
     row = conversations.find_conversation(store, options.conversation)
     if row is None or row.deleted_at is not None:
         raise UsageError(f'There is no conversation "{options.conversation}". It may have been deleted.')
+    return row
+
+
+async def _check_model(bench: Workbench, options: Options, before: ConversationRow | None) -> None:
+    """Before anything is changed. Raises ``UsageError``: the model does not exist, or a budget knows no price for it.
+
+    What else is wrong with a model is said by the turn that asks it.
+    """
+    asked = options.model or (before.model if before else None)
+    try:
+        model = await run_sync(bench.sources.resolve, asked)
+    except (ProviderError, SecretsError) as error:
+        if options.model is not None and isinstance(error, ProviderError) and error.kind == "unknown_model":
+            raise UsageError(str(error)) from error
+        return
+    if options.max_cost is not None and not has_price(model):
+        raise UsageError(unpriced(model))
+
+
+def _conversation(
+    store: Store, options: Options, row: ConversationRow | None, workspace: Path | None
+) -> ConversationRow:
+    """``row`` or a new one; its model, where it answers, and its folder stay as they are chosen here."""
+    if row is None:
+        return conversations.create_conversation(store, workspace=str(workspace), model=options.model)
     if options.model is not None:
         row = conversations.choose_model(store, row.id, options.model)
     if workspace is not None:

@@ -66,7 +66,7 @@ async def run(options: Options, terminal: Terminal, make_page: MakePage) -> int:
     folder = DataFolder.at(options.data_dir, terminal.environment)
     host = options.host or terminal.environment.get("PLANCIA_HOST") or HOST
     token = _token(options, terminal, host)
-    if options.workspace is not None and options.workspace.exists():
+    if options.workspace is not None:
         usable_folder(options.workspace)
     with _listening(host, chosen_port(options.port, terminal.environment), folder) as listener:
         async with (

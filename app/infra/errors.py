@@ -22,15 +22,21 @@ class DataFolderError(InfraError):
 
 
 class FolderInUse(DataFolderError):
-    """Another process owns the data folder."""
+    """Another process owns the data folder; ``has_page``: it is a server that answers."""
 
-    def __init__(self, root: Path, pid: int | None) -> None:
+    def __init__(self, root: Path, pid: int | None, *, has_page: bool) -> None:
         owner = f"process {pid}" if pid else "another process"
+        way = (
+            "Use `plancia open` to open its page, stop that process,"
+            if has_page
+            else "Wait for its end, stop it,"
+        )
         super().__init__(
-            f"Plancia is already running on {root} ({owner}). "
-            "Use `plancia open` to open its page, stop that process, or choose another folder with --data-dir."
+            f"Plancia is already running on {root} ({owner}{'' if has_page else ', without a page'}). "
+            f"{way} or choose another folder with --data-dir."
         )
         self.pid = pid
+        self.has_page = has_page
 
 
 class AssetsMissing(InfraError):

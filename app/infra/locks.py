@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 from types import TracebackType
 from typing import Self
@@ -65,13 +66,22 @@ class FolderLock:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise FolderInUse(self._folder.root, _owner(descriptor)) from None
+            owner = _owner(descriptor)
+            raise FolderInUse(self._folder.root, owner, has_page=_has_page(self._folder, owner)) from None
 
     def _still_named(self, descriptor: int) -> bool:
         try:
             return os.path.samestat(os.fstat(descriptor), self._folder.lock.stat())
         except FileNotFoundError:
             return False
+
+
+def _has_page(folder: DataFolder, owner: int | None) -> bool:
+    """Whether the owner has left the note of a server that is ready; one of another process says nothing."""
+    try:
+        return owner is not None and bool(json.loads(folder.server.read_bytes())["pid"] == owner)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def _owner(descriptor: int) -> int | None:

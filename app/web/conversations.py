@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 from urllib.parse import urlencode
 
 from sse_starlette import EventSourceResponse
@@ -16,6 +17,7 @@ from app.web.folders import chosen_folder
 from app.web.forms import read_form
 from app.web.site import Site, done, onward, site_of
 from app.web.toasts import way_back
+from app.workbench import usable_folder
 from app.workspace import conversations
 from app.workspace.errors import WorkspaceError
 
@@ -39,7 +41,7 @@ async def create(request: Request) -> Response:
     site, form = site_of(request), await read_form(request)
     wanted, text = form.text("workspace"), form.text("text")
     try:
-        workspace = chosen_folder(wanted) if wanted else site.workspace()
+        workspace = _workspace(site, wanted)
     except WorkspaceError as error:
         task = welcome.FirstTask(wanted, text, str(error))
         return await welcome.show(site, task=task, status=422)
@@ -48,6 +50,17 @@ async def create(request: Request) -> Response:
     if text:
         await site.bus.room(row.id).post(text, client_id=form.text("client_id") or row.id)
     return RedirectResponse(href(row.id), status_code=303)
+
+
+def _workspace(site: Site, wanted: str) -> Path:
+    """The folder that was typed, else the usual one, which is made where it is missing. Raises ``WorkspaceError``."""
+    try:
+        usual = site.workspace()
+    except WorkspaceError:
+        if not wanted:
+            raise
+        return chosen_folder(wanted)
+    return chosen_folder(wanted) if wanted not in ("", str(usual)) else usable_folder(usual, make=True)
 
 
 async def page(request: Request) -> Response:

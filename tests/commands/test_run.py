@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import signal
+from contextlib import closing
 from typing import Any
 
 import pytest
 
+from app.infra.clock import SystemClock
+from app.infra.ids import new_id
 from app.infra.locks import FolderLock
+from app.models.database import open_database
+from app.workspace.conversations import list_recent
+from app.workspace.rows import ConversationRow
+from app.workspace.store import Store
 from tests.commands.seat import Seat
 from tests.fakes.llm_client import FakeLLM
 from tests.fakes.llm_script import call, cut, fail, hold, say
+
+
+def conversation_rows(seat: Seat) -> list[ConversationRow]:
+    with closing(open_database(seat.folder, SystemClock())) as database:
+        return list_recent(Store(database, SystemClock(), new_id))
 
 
 def fields(event: dict[str, Any]) -> set[str]:
@@ -155,10 +167,44 @@ def test_an_answer_that_was_cut_off_is_no_success(seat: Seat, llm: FakeLLM) -> N
     assert "What was written so far is kept." in ran.err
 
 
-def test_an_unknown_model_ends_in_a_done(seat: Seat, llm: FakeLLM) -> None:
+def test_an_unknown_model_cannot_be_and_nothing_is_made_of_it(seat: Seat, llm: FakeLLM) -> None:
     ran = seat.with_model(llm)("run", "Hi", "--model", "nowhere/x", "--json")
-    assert ran.code == 1
+    assert (ran.code, ran.out) == (2, "")
+    assert "nowhere" in ran.err
+    assert conversation_rows(seat) == []
+
+
+def test_a_model_that_its_server_does_not_know_is_no_model_either(seat: Seat, llm: FakeLLM) -> None:
+    llm.always(fail(404, "The model `fake-model` does not exist", code="model_not_found"))
+    ran = seat.with_model(llm)("run", "Hi", "--model", "fake/fake-model", "--json")
+    assert ran.code == 2
     assert ran.events[-1]["error"]["kind"] == "unknown_model"
+    assert seat("run", "Hi").code == 1, "Where none was typed, nothing was typed wrong."
+
+
+@pytest.mark.parametrize("failing", ["unknown", "refused"])
+def test_a_conversation_keeps_the_model_it_had_where_the_one_that_was_typed_fails(
+    seat: Seat, llm: FakeLLM, failing: str
+) -> None:
+    llm.script(say("Here."))
+    first = seat.with_model(llm)("run", "Hi", "--model", "fake/fake-model", "--json").events[0][
+        "conversation"
+    ]
+    if failing == "refused":
+        llm.always(fail(401, "Incorrect API key provided.", code="invalid_api_key"))
+        other = ("--kind", "openai", "--base-url", llm.base_url, "--model", "other-model")
+        assert seat("provider", "add", "other", *other).code == 0
+    model = {"unknown": "bogus", "refused": "other/other-model"}[failing]
+    assert seat("run", "And now?", "--conversation", first, "--model", model).code != 0
+    assert [row.model for row in conversation_rows(seat)] == ["fake/fake-model"]
+
+
+def test_a_model_without_a_price_changes_nothing_where_a_budget_is_set(seat: Seat, llm: FakeLLM) -> None:
+    llm.script(say("Here."))
+    first = seat.with_model(llm)("run", "Hi", "--json").events[0]["conversation"]
+    words = ("--conversation", first, "--model", "fake/fake-model", "--max-cost", "1")
+    assert seat("run", "And now?", *words).code == 2
+    assert [row.model for row in conversation_rows(seat)] == [None]
 
 
 def test_a_budget_needs_a_known_price(seat: Seat, llm: FakeLLM) -> None:

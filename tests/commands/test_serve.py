@@ -134,6 +134,14 @@ def test_a_workspace_that_is_a_file_is_refused_at_once(seat: Seat) -> None:
     assert "that is a file" in ran.err
 
 
+def test_a_workspace_that_is_not_there_is_refused_and_not_made(seat: Seat) -> None:
+    missing = seat.home / "nope"
+    ran = seat("serve", "--workspace", str(missing), "--port", "0", "--no-open")
+    assert (ran.code, ran.out) == (2, "")
+    assert "there is no such folder" in ran.err
+    assert not missing.exists()
+
+
 @pytest.mark.parametrize("token", ["two words", "käse", "line\nbreak"])
 def test_a_token_that_no_address_can_hold_is_refused(seat: Seat, token: str) -> None:
     assert seat("serve", "--token", token, "--port", "0", "--no-open").code == 2
@@ -189,6 +197,20 @@ def test_open_without_a_server_says_how_to_start_one(seat: Seat) -> None:
         1,
         f"No Plancia is running on {seat.folder.root}. Start one with `plancia`.\n",
     )
+
+
+def test_open_says_who_has_the_folder_where_that_one_has_no_page(seat: Seat, llm: FakeLLM) -> None:
+    llm.script(hold(say("Half of", " it"), after=1))
+    seat.with_model(llm)
+    process = seat.start("run", "Tell me")
+    llm.wait_held()
+    for words in (("open",), ("serve", "--port", "0", "--no-open")):
+        ran = seat(*words)
+        assert ran.code == 1
+        assert f"process {process.pid}, without a page" in ran.err
+        assert "plancia open" not in ran.err
+    llm.release()
+    assert seat.wait(process).code == 0
 
 
 def test_open_is_not_misled_by_the_note_of_a_server_that_crashed(serve: Serve, seat: Seat) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -45,11 +46,26 @@ def folder(tmp_path: Path) -> DataFolder:
 
 def test_a_second_process_is_refused_with_the_pid_and_what_to_do(folder: DataFolder) -> None:
     with start_holder(folder) as holder:
+        folder.server.write_text(json.dumps({"url": "u", "token": "t", "pid": holder.pid}))
         with pytest.raises(
             FolderInUse, match=rf"process {holder.pid}\b.*plancia open.*--data-dir"
         ) as refusal:
             FolderLock(folder).acquire()
         assert refusal.value.pid == holder.pid
+        holder.communicate()
+
+
+@pytest.mark.parametrize("note", [None, "", "[]", '{"pid": 1}'])
+def test_a_page_is_offered_only_where_the_owner_has_one(folder: DataFolder, note: str | None) -> None:
+    """``plancia run`` has none; the note of a server that crashed is not its own."""
+    if note is not None:
+        folder.server.write_text(note)
+    with start_holder(folder) as holder:
+        with pytest.raises(
+            FolderInUse, match=rf"process {holder.pid}, without a page\).*Wait for"
+        ) as refusal:
+            FolderLock(folder).acquire()
+        assert "plancia open" not in str(refusal.value)
         holder.communicate()
 
 

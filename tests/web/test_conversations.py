@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +15,7 @@ from app.workspace.queue import list_queued
 from app.workspace.rows import MessageRow
 from tests.web.asgi import Got, ask
 from tests.web.live_page import LivePage
-from tests.web.pages import HOST, HTMX, SAME, OpenByHand, open_by_hand
+from tests.web.pages import HOST, HTMX, SAME, OpenByHand, open_by_hand, open_page
 from tests.web.readers import Reader, address_of, expect_same
 
 pytestmark = pytest.mark.anyio
@@ -490,3 +491,13 @@ async def test_a_folder_that_cannot_be_used_is_asked_for_again(
     assert chosen == [fields["text"]]
     assert len(conversations.list_recent(opened.bench.store)) == before
     assert not (opened.workspace / "none").exists()
+
+
+async def test_the_usual_folder_is_made_for_the_first_conversation_and_not_by_looking(tmp_path: Path) -> None:
+    usual = tmp_path / "usual"
+    async with open_page(tmp_path, PLANCIA_WORKSPACE=str(usual), OLLAMA_HOST="127.0.0.1:9") as opened:
+        assert str(usual) in (await opened.browser.get("/welcome")).text
+        assert not usual.exists()
+        made = await opened.browser.post("/conversations", {"workspace": str(usual)})
+        assert made.status == 303
+        assert usual.is_dir()

@@ -102,6 +102,21 @@ async def test_the_list_says_where_we_are_and_how_each_one_stands(opened: OpenBy
     assert not any(each.current for each in await rail(opened))
 
 
+async def test_after_a_restart_the_list_has_the_order_of_the_newest_messages(tmp_path: Path) -> None:
+    async with open_by_hand(tmp_path) as opened:
+        rooms = [opened.conversation() for _ in range(3)]
+        for room in (*rooms, rooms[0]):
+            await opened.bench.store.clock.sleep(60)
+            await room.post("hello", client_id=opened.bench.store.new_id("said"))
+            await opened.hand.settle(room)
+            await room.stop()
+        conversations.rename(opened.bench.store, rooms[1].id, "renamed")
+        before = [each.id for each in await rail(opened)]
+    async with open_by_hand(tmp_path) as opened:
+        assert before == [rooms[0].id, rooms[2].id, rooms[1].id]
+        assert [each.id for each in await rail(opened)] == before
+
+
 async def test_deleted_conversations_are_not_in_the_list(opened: OpenByHand) -> None:
     room = opened.conversation()
     conversations.delete(opened.bench.store, room.id)
