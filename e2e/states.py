@@ -193,6 +193,27 @@ def settings_models(stage: Stage) -> None:
     stage.page.goto(stage.server.at("/settings/models"))
 
 
+def source_tested(stage: Stage) -> None:
+    settings_models(stage)
+    form = stage.page.get_by_role("form", name="Add a source")
+    form.get_by_label("Name").fill("workshop")
+    form.get_by_label("Address").fill(stage.llm.base_url)
+    form.get_by_role("button", name="Test").click()
+    expect(form.get_by_role("status")).to_contain_text("workshop answers")
+
+
+def source_edit(stage: Stage) -> None:
+    """A source that shall move to another host: its key is asked for again."""
+    add = {"kind": "openai", "name": "workshop", "base_url": stage.llm.base_url, "models": "big", "key": "k"}
+    stage.server.post("/settings/models", **add)
+    stage.page.goto(stage.server.at("/settings/models/workshop/edit"))
+    form = stage.page.get_by_role("form", name="Edit workshop")
+    form.get_by_label("Address").fill("https://models.example/v1")
+    form.get_by_role("button", name="Save").click()
+    expect(form.get_by_label("Key", exact=False).first).to_have_attribute("aria-invalid", "true")
+    stage.server.post("/settings/models/workshop/remove")
+
+
 def welcome(stage: Stage) -> None:
     stage.page.goto(stage.server.at("/welcome"))
 
@@ -223,6 +244,8 @@ STATES: Mapping[str, Callable[[Stage], None]] = {
     "details-drawer": details_drawer,
     "settings-general": settings_general,
     "settings-models": settings_models,
+    "source-tested": source_tested,
+    "source-edit": source_edit,
     "welcome": welcome,
     "not-found": not_found,
     "refused": refused,

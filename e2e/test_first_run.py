@@ -24,6 +24,24 @@ def test_without_a_key_the_demo_shows_the_real_loop(server: Server, page: Page) 
     expect(page.get_by_role("combobox", name="Model")).to_contain_text("Demo model: scripted, not an AI")
 
 
+def test_a_source_is_tested_and_saved_without_leaving_the_guide(
+    server: Server, llm: FakeLLM, page: Page
+) -> None:
+    llm.knows(models=["big"], keys=["sk-of-the-guide"])
+    page.goto(server.start())
+    page.get_by_text("Use another key or address").click()
+    form = page.get_by_role("form", name="Add a source")
+    form.get_by_label("Name").fill("lab")
+    form.get_by_label("Address").fill(llm.base_url)
+    form.get_by_label("Key").first.fill("sk-of-the-guide")
+    form.get_by_role("button", name="Test").click()
+    expect(form.get_by_role("status")).to_contain_text("lab answers and lists 1 model.")
+    expect(page).to_have_url(f"{server.url}/welcome")
+    form.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("lab/big is set up.")).to_be_visible()
+    expect(page).to_have_url(f"{server.url}/welcome")
+
+
 def test_a_key_in_the_environment_is_enough(server: Server, llm: FakeLLM, page: Page) -> None:
     server.settings = with_model(llm)
     page.goto(server.start())

@@ -12,8 +12,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from e2e.server import Server
 from e2e.talk import Talk
-from e2e.watch import Watch
 from tests.fakes.llm_client import FakeLLM
+from tests.fakes.llm_script import hold, say
 
 KEY = "sk-a-key-of-a-story-0123456789"
 
@@ -54,7 +54,7 @@ def test_a_source_is_tested_saved_and_used(models: Page, bare: Server, llm: Fake
     fill(models, name="lab", base_url=llm.base_url, key=KEY)
     form(models).get_by_role("button", name="Test").click()
     expect(form(models).get_by_role("status")).to_contain_text("2 models")
-    fill(models, key=KEY)
+    expect(form(models).get_by_role("button", name="Test")).to_be_focused()
     form(models).get_by_role("button", name="Save").click()
     expect(row(models, "lab")).to_contain_text(llm.base_url)
     expect(models.get_by_text(KEY)).to_have_count(0)
@@ -76,9 +76,8 @@ def test_a_wrong_key_is_said_by_the_test(models: Page, llm: FakeLLM) -> None:
 
 
 def test_a_source_that_names_no_model_is_saved_only_where_its_server_lists_some(
-    models: Page, llm: FakeLLM, watch: Watch
+    models: Page, llm: FakeLLM
 ) -> None:
-    watch.allow("status of 422")
     llm.script({"body": {"object": "list", "data": []}}, path="/v1/models")
     fill(models, name="lab", base_url=llm.base_url)
     form(models).get_by_role("button", name="Save").click()
@@ -91,14 +90,70 @@ def test_a_source_that_names_no_model_is_saved_only_where_its_server_lists_some(
     expect(row(models, "lab")).to_contain_text("my-model")
 
 
+def test_a_key_that_is_missing_is_asked_for_in_its_field(models: Page, llm: FakeLLM) -> None:
+    llm.knows(models=["big"], keys=[KEY])
+    fill(models, name="lab", base_url=llm.base_url)
+    form(models).get_by_role("button", name="Save").click()
+    expect(form(models).get_by_label("Key").first).to_have_accessible_description(re.compile("wants a key"))
+    fill(models, key=KEY)
+    form(models).get_by_role("button", name="Save").click()
+    expect(row(models, "lab")).to_contain_text("key kept here")
+
+
+def test_what_is_waited_for_is_said_and_why_it_takes_long(models: Page, llm: FakeLLM) -> None:
+    llm.script(hold(say("."), 0), path="/v1/models")
+    fill(models, name="lab", base_url=llm.base_url)
+    form(models).get_by_role("button", name="Test").click()
+    expect(form(models).get_by_text("Asking the server…")).to_be_visible()
+    expect(form(models).get_by_text("litellm is loaded")).to_be_hidden()
+    form(models).get_by_label("Kind").select_option("anthropic")
+    expect(form(models).get_by_text("litellm is loaded")).to_be_visible()
+    llm.release()
+    expect(form(models).get_by_text("Asking the server…")).to_be_hidden()
+
+
+def test_a_source_is_edited_with_the_keyboard_and_keeps_its_key(models: Page, llm: FakeLLM) -> None:
+    llm.knows(models=["big", "small"], keys=[KEY])
+    fill(models, name="lab", base_url=llm.base_url, key=KEY)
+    form(models).get_by_role("button", name="Save").click()
+    models.get_by_role("link", name="Edit lab").press("Enter")
+    edit = models.get_by_role("form", name="Edit lab")
+    expect(edit.get_by_label("Address")).to_have_value(llm.base_url)
+    expect(edit.get_by_label("Key").first).to_have_value("")
+    expect(edit.get_by_label("Key").first).to_have_accessible_description(re.compile("keep the stored key"))
+    edit.get_by_role("button", name="Test").press("Enter")
+    expect(edit.get_by_role("status")).to_contain_text("2 models")
+    edit.get_by_label("Models").fill("small")
+    models.keyboard.press("Enter")
+    expect(row(models, "lab")).to_contain_text("small")
+    row(models, "lab").get_by_role("button", name="Test").press("Enter")
+    expect(row(models, "lab").get_by_role("status")).to_contain_text("2 models")
+    expect(row(models, "lab").get_by_role("button", name="Test")).to_be_focused()
+
+
+def test_a_stored_key_does_not_go_to_another_host(models: Page, llm: FakeLLM) -> None:
+    fill(models, name="lab", base_url=llm.base_url, key=KEY, models="big")
+    form(models).get_by_role("button", name="Save").click()
+    models.get_by_role("link", name="Edit lab").click()
+    edit = models.get_by_role("form", name="Edit lab")
+    edit.get_by_label("Address").fill(llm.base_url.replace("127.0.0.1", "localhost"))
+    for button in ("Test", "Save"):
+        edit.get_by_role("button", name=button).click()
+        key = edit.get_by_label("Key").first
+        expect(key).to_have_accessible_description(re.compile("given for another address"))
+    assert llm.requests() == []
+    key.fill(KEY)
+    edit.get_by_role("button", name="Save").click()
+    expect(row(models, "lab")).to_contain_text("localhost")
+
+
 def test_an_address_where_nothing_answers_is_said_by_the_test(models: Page) -> None:
     fill(models, name="lab", base_url="http://127.0.0.1:9/v1")
     form(models).get_by_role("button", name="Test").click()
     expect(form(models).get_by_role("status")).to_contain_text("Nothing answers at 127.0.0.1:9")
 
 
-def test_what_is_wrong_stands_under_its_field(models: Page, watch: Watch) -> None:
-    watch.allow("status of 422")
+def test_what_is_wrong_stands_under_its_field(models: Page) -> None:
     fill(models, name="Not A Name", base_url="http://127.0.0.1:9/v1")
     form(models).get_by_role("button", name="Save").click()
     name = form(models).get_by_label("Name")

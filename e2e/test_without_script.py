@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from e2e.conftest import NewContext
+from e2e.server import Server
 from e2e.talk import Talk
 from tests.fakes.llm_client import FakeLLM
 from tests.fakes.llm_script import hold, say
@@ -66,3 +67,29 @@ def test_tabs_menus_and_deleting_work_by_links_and_forms(plain: Talk, llm: FakeL
 def test_an_example_fills_the_box(plain: Talk) -> None:
     plain.page.get_by_role("link", name="Show me around").click()
     expect(plain.box).to_have_value(re.compile("^Show me around"))
+
+
+def test_a_source_is_tested_saved_and_edited(server: Server, llm: FakeLLM, new_context: NewContext) -> None:
+    llm.knows(models=["big", "small"], keys=["sk-without-script"])
+    page = new_context(java_script_enabled=False).new_page()
+    page.goto(server.start())
+    page.get_by_text("Use another key or address").click()
+    form = page.get_by_role("form", name="Add a source")
+    form.get_by_label("Name").fill("lab")
+    form.get_by_label("Address").fill(llm.base_url)
+    form.get_by_label("Key").first.fill("sk-without-script")
+    form.get_by_role("button", name="Test").click()
+    expect(form.get_by_role("status")).to_contain_text("2 models")
+    expect(page).to_have_url(f"{server.url}/welcome")
+    expect(form.get_by_label("Key").first).to_have_accessible_description(re.compile("waits for ten minutes"))
+    form.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("lab/big is set up.")).to_be_visible()
+    page.goto(f"{server.url}/settings/models")
+    page.get_by_role("link", name="Edit lab").click()
+    form = page.get_by_role("form", name="Edit lab")
+    form.get_by_label("Models").fill("small")
+    form.get_by_role("button", name="Test").click()
+    expect(form.get_by_role("status")).to_contain_text("2 models")
+    form.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("key kept here")).to_be_visible()
+    expect(page.locator("#source-1")).to_contain_text("small")

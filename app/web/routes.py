@@ -15,6 +15,7 @@ def routes(assets: Assets) -> list[BaseRoute]:
         Route("/static/{name}", assets.respond),
         Route("/", conversations.home),
         Route("/welcome", welcome.page),
+        Route("/welcome", welcome.add, methods=["POST"]),
         Route("/conversations", conversations.create, methods=["POST"]),
         Route(at, conversations.page),
         Route(f"{at}/stream", conversations.stream),
@@ -33,5 +34,7 @@ def routes(assets: Assets) -> list[BaseRoute]:
         Route("/settings/models", settings_models.page),
         Route("/settings/models", settings_models.add, methods=["POST"]),
         Route("/settings/models/find", settings_models.find, methods=["POST"]),
+        Route("/settings/models/{name}/edit", settings_models.edit_page),
+        Route("/settings/models/{name}/edit", settings_models.edit, methods=["POST"]),
         Route("/settings/models/{name}/{act}", settings_models.act, methods=["POST"]),
     ]

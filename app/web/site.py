@@ -16,6 +16,7 @@ from app.group_chat.room import Room
 from app.infra.secrets import SecretStore
 from app.providers.routing import Sources
 from app.web.drawing import Drawing
+from app.web.held_keys import HeldKeys
 from app.web.page_feed import PageFeed
 from app.web.page_views import Toast
 from app.web.rendering import Templates
@@ -49,6 +50,7 @@ class Site:
         self.environment = environment
         self.workspace = workspace
         """The folder of a new conversation. Raises ``WorkspaceError``."""
+        self.held_keys = HeldKeys(store.clock, lambda: store.new_id("held"))
         self.scenes = Scenes(store, bus, sources, address)
         self.drawing = Drawing(templates, self.scenes)
         self._feeds: WeakValueDictionary[str, PageFeed] = WeakValueDictionary()

@@ -10,8 +10,9 @@ from starlette.responses import Response
 from app.providers.detection import find_servers
 from app.web.found_servers import found_views
 from app.web.page_views import Toast
-from app.web.settings_views import KINDS, SourceForm
-from app.web.site import Site, site_of
+from app.web.settings_views import SourceForm, kinds
+from app.web.site import Site, is_htmx, onward, site_of
+from app.web.source_form import blank_form, fragment, submit
 from app.web.toasts import way_back
 from app.workspace.errors import WorkspaceError
 
@@ -32,6 +33,14 @@ async def page(request: Request) -> Response:
     return await show(site_of(request), toast=way_back(request))
 
 
+async def add(request: Request) -> Response:
+    """Save or test a source without leaving the guide."""
+    site, form = site_of(request), await submit(request, blank_form(HERE))
+    if form is None:
+        return onward(request, HERE)
+    return fragment(site, form) if is_htmx(request) else await show(site, form=form, status=form.status)
+
+
 async def show(
     site: Site,
     *,
@@ -49,8 +58,8 @@ async def show(
         toast=toast,
         ready=f"{chosen.label} is set up." if chosen.ready else "",
         found=found,
-        form=form or SourceForm(back=HERE),
-        kinds=KINDS,
+        form=form or blank_form(HERE),
+        kinds=kinds(),
         task=task or _usual_task(site),
         **site.scenes.shell(),
     )

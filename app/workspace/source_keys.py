@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from app.infra.secrets import SecretStore
 from app.providers.sources import SourceConfig
 from app.workspace.errors import InvalidSource
-from app.workspace.model_sources import add_source, find_source, remove_source
+from app.workspace.model_sources import add_source, change_source, find_source, load_source, remove_source
 from app.workspace.source_checks import checked
 from app.workspace.store import Store
 
@@ -27,14 +28,45 @@ def add_source_with_keys(
     """
     tidy = checked(source, plain_http_confirmed=plain_http_confirmed)
     refuse_known(store, tidy.name)
+    with _stored(store, secrets, tidy.name, keys) as names:
+        keyed = replace(tidy, keys=(*tidy.keys, *names))
+        return add_source(store, keyed, plain_http_confirmed=plain_http_confirmed)
+
+
+def change_source_with_keys(
+    store: Store,
+    secrets: SecretStore,
+    source: SourceConfig,
+    keys: Sequence[str] | None,
+    *,
+    plain_http_confirmed: bool = False,
+) -> SourceConfig:
+    """As ``change_source``; ``keys`` take the place of the stored ones, None leaves those as they are.
+
+    Raises ``NotFound``, ``InvalidSource``, ``SecretsError``.
+    """
+    old = load_source(store, source.name)
+    if keys is None:
+        return change_source(store, replace(source, keys=old.keys), plain_http_confirmed=plain_http_confirmed)
+    with _stored(store, secrets, source.name, keys) as names:
+        changed = change_source(store, replace(source, keys=names), plain_http_confirmed=plain_http_confirmed)
+    for key in old.keys:
+        secrets.delete(key)
+    return changed
+
+
+@contextmanager
+def _stored(
+    store: Store, secrets: SecretStore, source: str, keys: Sequence[str]
+) -> Iterator[tuple[str, ...]]:
+    """The names that the keys are stored under; where the block fails none of them is."""
     names: list[str] = []
     try:
         for key in map(checked_key, keys):
-            name = f"provider/{tidy.name}/{store.new_id('key')}"
+            name = f"provider/{source}/{store.new_id('key')}"
             secrets.set(name, key)
             names.append(name)
-        keyed = replace(tidy, keys=(*tidy.keys, *names))
-        return add_source(store, keyed, plain_http_confirmed=plain_http_confirmed)
+        yield tuple(names)
     except BaseException:
         for name in names:
             secrets.delete(name)

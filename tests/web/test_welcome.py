@@ -13,13 +13,12 @@ from app.workspace.settings import set_setting
 from tests.fakes.llm_client import FakeLLM
 from tests.web.asgi import Got
 from tests.web.live_page import LivePage
-from tests.web.pages import Open, open_page
+from tests.web.pages import HTMX, Open, open_page
 from tests.web.tree import Element
 
 pytestmark = pytest.mark.anyio
 
 HERE = "/welcome"
-SOURCES = "/settings/models"
 KEY = "sk-proj-0123456789abcdef"
 
 
@@ -76,39 +75,37 @@ async def test_a_key_of_the_environment_is_ready(tmp_path: Path) -> None:
 
 async def test_a_source_is_added_in_the_guide_and_it_goes_on_there(opened: Open, llm: FakeLLM) -> None:
     llm.knows(models=["big"], keys=[KEY])
-    back = named(source_form(guide(await opened.browser.get(HERE))), "back").attributes["value"]
-    fields = {"kind": "openai", "name": "lab", "base_url": llm.base_url, "key": KEY, "back": back}
-    page = guide(await opened.browser.post(SOURCES, {**fields, "act": "test"}))
+    form = source_form(guide(await opened.browser.get(HERE)))
+    assert form.attributes["action"] == form.attributes["hx-post"] == HERE
+    fields = {"kind": "openai", "name": "lab", "base_url": llm.base_url, "key": KEY}
+    page = guide(await opened.browser.post(HERE, {**fields, "act": "test"}))
     assert "lab answers and lists 1 model." in page.text
     assert "open" in page.all("details")[0].attributes
-    assert named(source_form(page), "back").attributes["value"] == HERE
-    got = await opened.browser.post(SOURCES, {**fields, "act": "save"})
+    assert source_form(page).attributes["action"] == HERE
+    got = await opened.browser.post(HERE, {**fields, "act": "save"})
     assert (got.status, got.header("location")) == (303, HERE)
     assert "lab/big is set up." in guide(await opened.browser.follow(got)).text
 
 
+async def test_with_script_the_form_alone_is_put_in_its_place(opened: Open, llm: FakeLLM) -> None:
+    llm.knows(models=["big"], keys=[KEY])
+    fields = {"kind": "openai", "name": "lab", "base_url": llm.base_url, "key": KEY}
+    got = await opened.browser.post(HERE, {**fields, "act": "test"}, HTMX)
+    assert "<html" not in got.text
+    assert source_form(LivePage.parsed(got.text)).attributes["action"] == HERE
+    got = await opened.browser.post(HERE, {**fields, "act": "save"}, HTMX)
+    assert (got.status, got.header("hx-redirect")) == (204, HERE)
+
+
 async def test_what_is_wrong_with_a_source_is_said_in_the_guide(opened: Open) -> None:
-    got = await opened.browser.post(
-        SOURCES, {"kind": "openai", "name": "Not A Name", "key": KEY, "back": HERE}
-    )
+    got = await opened.browser.post(HERE, {"kind": "openai", "name": "Not A Name", "key": KEY})
     assert got.status == 422
     page = guide(got)
     assert "open" in page.all("details")[0].attributes
     assert "cannot be the name of a model source" in source_form(page).text
     assert named(source_form(page), "name").attributes["value"] == "Not A Name"
-    assert named(source_form(page), "back").attributes["value"] == HERE
     assert KEY not in got.text
     assert list_sources(opened.bench.store) == ()
-
-
-@pytest.mark.parametrize("back", ["https://evil.example/", "//evil.example", "/settings", "/welcome/x", ""])
-async def test_a_form_leads_to_no_page_but_the_guide_or_its_own(
-    opened: Open, llm: FakeLLM, back: str
-) -> None:
-    llm.knows(models=["big"])
-    fields = {"kind": "openai", "name": "lab", "base_url": llm.base_url, "back": back}
-    got = await opened.browser.post(SOURCES, fields)
-    assert (got.status, got.header("location")) == (303, f"{SOURCES}?saved")
 
 
 async def test_the_folder_and_the_task_come_back_with_what_is_wrong(opened: Open) -> None:

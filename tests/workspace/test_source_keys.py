@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,14 @@ from app.infra.paths import DataFolder
 from app.infra.secrets import SecretStore
 from app.models.database import open_database
 from app.providers.sources import SourceConfig
-from app.workspace.errors import InvalidSource
+from app.workspace.errors import InvalidSource, NotFound
 from app.workspace.model_sources import list_sources
-from app.workspace.source_keys import add_source_with_keys, checked_key, remove_source_with_keys
+from app.workspace.source_keys import (
+    add_source_with_keys,
+    change_source_with_keys,
+    checked_key,
+    remove_source_with_keys,
+)
 from app.workspace.store import Store
 
 MINE = SourceConfig("mine", "openai", "http://127.0.0.1:9/v1", ("m",))
@@ -79,6 +85,32 @@ def test_a_removed_source_takes_its_keys_with_it_and_no_others(store: Store, sec
     add_source_with_keys(store, secrets, other, ["sk-two"])
     remove_source_with_keys(store, secrets, "mine")
     assert [secrets.get(name) for name in secrets.names()] == ["sk-two"]
+
+
+def test_new_keys_take_the_place_of_the_old_ones(store: Store, secrets: SecretStore) -> None:
+    add_source_with_keys(store, secrets, MINE, ["sk-one", "sk-two"])
+    changed = change_source_with_keys(store, secrets, replace(MINE, models=("m",)), ["sk-three"])
+    assert (list_sources(store), changed.models) == ((changed,), ("m",))
+    assert [secrets.get(name) for name in secrets.names()] == ["sk-three"]
+    assert change_source_with_keys(store, secrets, MINE, []).keys == ()
+    assert secrets.names() == ()
+
+
+def test_keys_that_are_not_spoken_of_stay(store: Store, secrets: SecretStore) -> None:
+    added = add_source_with_keys(store, secrets, MINE, ["sk-one"])
+    assert change_source_with_keys(store, secrets, replace(MINE, models=("m",)), None).keys == added.keys
+    assert [secrets.get(name) for name in secrets.names()] == ["sk-one"]
+
+
+def test_a_change_that_cannot_be_leaves_the_old_keys(store: Store, secrets: SecretStore) -> None:
+    added = add_source_with_keys(store, secrets, MINE, ["sk-one"])
+    for source, keys in ((replace(MINE, base_url="nonsense"), ["sk-two"]), (MINE, ["sk-two", "two words"])):
+        with pytest.raises(InvalidSource):
+            change_source_with_keys(store, secrets, source, keys)
+    with pytest.raises(NotFound):
+        change_source_with_keys(store, secrets, replace(MINE, name="nobody"), ["sk-two"])
+    assert [secrets.get(name) for name in secrets.names()] == ["sk-one"]
+    assert list_sources(store) == (added,)
 
 
 @pytest.mark.parametrize("key", ["", "   ", "two words", "sk-käse", "sk-\x00", "line\nbreak", "x" * 4001])
