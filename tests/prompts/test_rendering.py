@@ -17,7 +17,14 @@ VALUES = {
     "system": "Linux",
     "date": "2026-11-30",
 }
-OTHERS = {"steps": 10, "used": 8}
+OTHERS = {
+    "steps": 10,
+    "used": 8,
+    "slots": [("Goal", "A boat."), ("Done", "The keel.")],
+    "words": 300,
+    "said": ["amounts in CHF"],
+    "plan": "- [ ] paint",
+}
 """Values of the other prompts."""
 NAMES = sorted(file.stem for file in Path(prompts.__file__).parent.glob("*.md"))
 
