@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from app.engine.errors import ProviderErrorKind
+from app.engine.ladder import Part
 from app.engine.messages import Message
 
 StopReason = Literal["end", "tool_calls", "output_limit", "filtered", "refused", "pause"]
@@ -81,7 +82,14 @@ class Stop:
     reason: StopReason
 
 
-StreamEvent = TextChunk | ReasoningChunk | CallFragment | UsageReport | Stop
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """The server refused the history as it was: this request, and those after it, go without these parts of it."""
+
+    parts: tuple[Part, ...]
+
+
+StreamEvent = TextChunk | ReasoningChunk | CallFragment | UsageReport | Stop | LeftOut
 
 StreamBatch = tuple[StreamEvent, ...]
 """The events that arrived in one read of the network: one wake-up of the consumer, not one per token."""

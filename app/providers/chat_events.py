@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
-
-import msgspec
 
 from app.engine.provider import (
     ReasoningChunk,
@@ -18,9 +15,10 @@ from app.engine.provider import (
 from app.engine.surrogates import HalfJoiner, scrub_value
 from app.providers.classify import Symptom
 from app.providers.dialects import Dialect
-from app.providers.errors import AnswerFailed, StreamUnreadable
+from app.providers.errors import AnswerFailed
 from app.providers.failures import read_payload
 from app.providers.fragments import add_details, read_calls, read_legacy_call
+from app.providers.payloads import decode
 from app.providers.usage import read_usage
 
 DONE = b"[DONE]"
@@ -174,17 +172,3 @@ class ChatEvents:
         half = self._halves.finish()
         if half:
             events.append(TextChunk(half))
-
-
-def decode(data: bytes) -> Any:
-    """JSON as servers write it: with halves of characters, numbers of any size, broken UTF-8."""
-    try:
-        return msgspec.json.decode(data)
-    except msgspec.MsgspecError:
-        pass
-    if not data.strip():
-        return None
-    try:
-        return json.loads(data.decode("utf-8", "replace"))
-    except (ValueError, RecursionError) as error:
-        raise StreamUnreadable("an event is not JSON") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 
 import httpx
 
@@ -18,11 +19,13 @@ _REFUSAL_SECONDS = 10.0
 class ModelServer:
     """Sends; what comes back is open and closed by the caller."""
 
-    def __init__(self, client: httpx.AsyncClient, root: str, key: str | None, connect: float) -> None:
-        """``connect``: seconds to reach it. ``client`` is shared and closed by its owner."""
+    def __init__(
+        self, client: httpx.AsyncClient, root: str, credentials: Mapping[str, str], connect: float
+    ) -> None:
+        """``credentials`` are headers; ``connect``: seconds to reach it. ``client`` is closed by its owner."""
         self._client = client
         self._root = root
-        self._key = key
+        self._credentials = credentials
         self._connect = connect
 
     async def send(self, method: str, path: str, body: bytes | None, patience: float) -> httpx.Response:
@@ -54,9 +57,7 @@ class ModelServer:
         }
         if body is not None:
             headers["content-type"] = "application/json"
-        if self._key:
-            headers["authorization"] = f"Bearer {self._key}"
-        return headers
+        return {**headers, **self._credentials}
 
 
 async def read_refusal(response: httpx.Response) -> Symptom:

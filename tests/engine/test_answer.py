@@ -8,7 +8,15 @@ from app.engine.answer import Answer
 from app.engine.assembly import CallAssembler
 from app.engine.events import Event, ReasoningDelta, TextDelta, ToolDelta
 from app.engine.messages import Message, Origin, Reasoning, Text, ToolCall
-from app.engine.provider import CallFragment, ReasoningChunk, Stop, StreamEvent, TextChunk, UsageReport
+from app.engine.provider import (
+    CallFragment,
+    LeftOut,
+    ReasoningChunk,
+    Stop,
+    StreamEvent,
+    TextChunk,
+    UsageReport,
+)
 
 ORIGIN = Origin("p", "m")
 
@@ -80,3 +88,9 @@ def test_usage_and_the_reason_to_stop_are_kept() -> None:
     answer, events = answer_of((TextChunk("x"), UsageReport(3, 1), Stop("output_limit")))
     assert (answer.usage, answer.stop) == (UsageReport(3, 1), "output_limit")
     assert events == [TextDelta("x", "m1")]
+
+
+def test_what_the_server_was_spared_is_kept_and_is_no_content() -> None:
+    answer, events = answer_of((LeftOut(("thinking",)),), (LeftOut(("pictures",)), TextChunk("Well.")))
+    assert answer.left_out == ("thinking", "pictures")
+    assert events == [TextDelta("Well.", "m1")]

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engine.provider import CallFragment, ReasoningChunk, Stop, TextChunk
-from app.providers.chat_events import ChatEvents, decode
+from app.providers.chat_events import ChatEvents
 from app.providers.dialects import DEFAULT
 from app.providers.errors import AnswerFailed, StreamUnreadable, WireError
+from app.providers.payloads import decode
 
 
 def read(*payloads: bytes) -> list[Any]:

@@ -11,13 +11,14 @@ import anyio
 import httpx
 import pytest
 
-from app.engine.messages import Message, Origin, Reasoning, Text, ToolCall, ToolResult
-from app.engine.provider import ReasoningChunk, Stop, StopReason, TextChunk, UsageReport
+from app.engine.messages import Image, Message, Origin, Reasoning, Text, ToolCall, ToolResult
+from app.engine.provider import LeftOut, ReasoningChunk, Stop, StopReason, TextChunk, UsageReport
 from app.providers.dialects import Dialect, dialect_of, root_of
 from app.providers.openai_compatible import OpenAICompatible
 from app.providers.stream_limits import StreamLimits
 from tests.fakes.llm_client import FakeLLM
 from tests.fakes.llm_script import Answer, call, chunks, fail, hold, insert, pieces, say
+from tests.fakes.pictures import PIXEL, png
 from tests.providers.answers import NOON, ask, collect, said
 
 pytestmark = pytest.mark.anyio
@@ -528,9 +529,28 @@ async def test_a_history_that_a_server_refuses_is_sent_with_less_and_the_chat_go
 ) -> None:
     here, history = wire(), a_step_of_our_own(llm)
     llm.script(fail(400, "messages.1: `thinking` blocks cannot be modified", type="invalid_request_error"))
-    assert (await collect(here, ask(*history, session_id="s"))).end == "complete"
-    assert (await collect(here, ask(*history, said("And?", 4), session_id="s"))).end == "complete"
+    first = await collect(here, ask(*history, session_id="s"))
+    second = await collect(here, ask(*history, said("And?", 4), session_id="s"))
+    assert [first.end, second.end] == ["complete", "complete"]
     assert ["reasoning_content" in json.dumps(body) for body in llm.bodies()] == [True, False, False]
+    assert first.batches[0] == (LeftOut(("thinking",)),)
+    assert not any(isinstance(event, LeftOut) for event in second.events)
+
+
+async def test_a_server_that_fails_on_a_form_is_sent_less_as_well(llm: FakeLLM, wire: Wire) -> None:
+    llm.script(fail(500, "Jinja Exception: Tool calls are not supported", type="server_error"))
+    answered = Message("assistant", (Text("It is A."),), "m4", NOON)
+    found = await collect(wire(), ask(*a_step_of_our_own(llm), answered, said("And?", 5)))
+    assert found.end == "complete"
+    assert found.batches[0] == (LeftOut(("old_calls",)),)
+    assert ["tool_calls" in json.dumps(body) for body in llm.bodies()] == [True, False]
+
+
+async def test_a_picture_by_reference_goes_along(llm: FakeLLM, wire: Wire) -> None:
+    here = wire(load_image={"results/a.png": ("image/png", png())}.get)
+    await collect(here, ask(Message("user", (Image("results/a.png"),), "m1", NOON)))
+    (part,) = llm.bodies()[0]["messages"][-1]["content"]
+    assert part == {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}
 
 
 async def test_a_history_is_reduced_to_its_text_before_it_is_given_up(llm: FakeLLM, wire: Wire) -> None:

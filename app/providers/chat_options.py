@@ -14,8 +14,8 @@ _REFUSALS = frozenset({400, 404, 415, 422})
 _OTHER_NAME = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 
 
-class Options:
-    """What one server takes beyond model, messages and tools. Tools are never dropped."""
+class ChatOptions:
+    """See ``Options``: those of chat completions. Tools are never dropped."""
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect

@@ -1,24 +1,36 @@
-"""Writes the bodies of chat-completions requests, and writes them anew where the server refused one for its form."""
+"""Writes the bodies of requests on any wire, and writes them anew where the server refused one for its form."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import msgspec
 
-from app.engine.chat_writer import ChatWriter
 from app.engine.compiler import Compiler
-from app.engine.ladder import NOTHING, Left, step_down
+from app.engine.ladder import NOTHING, Left, Part, fails_on_form, step_down
 from app.engine.messages import Origin
+from app.engine.outline import Writer
+from app.engine.pictures import LoadImage
 from app.engine.provider import ModelRequest
 from app.infra.logs import note
 from app.providers.classify import Symptom, classify
-from app.providers.dialects import Dialect
-from app.providers.request_options import Options
 
 _KEPT_HISTORIES = 16
 _FORM_REFUSED = frozenset({400, 422})
+
+
+class Options(Protocol):
+    """What one server takes beyond the history."""
+
+    def apply(self, body: dict[str, Any], request: ModelRequest) -> dict[str, Any]:
+        """The body with its options; what it shares with other requests stays as it is."""
+        ...
+
+    def give_way(self, model: str, symptom: Symptom) -> bool:
+        """Whether the refusal was about an option that is put otherwise from now on: then ask again."""
+        ...
 
 
 @dataclass(slots=True)
@@ -29,15 +41,18 @@ class _History:
     left: Left = NOTHING
 
 
-class ChatBodies:
+class Bodies:
     """Remembers, for each session and model, what was written and what the server refused."""
 
-    def __init__(self, provider: str, endpoint: str, dialect: Dialect) -> None:
+    def __init__(
+        self, provider: str, endpoint: str, writer: Writer, options: Options, load_image: LoadImage
+    ) -> None:
         """``provider`` and ``endpoint`` are those that answers of this server carry as their origin."""
         self._provider = provider
         self._endpoint = endpoint
-        self._dialect = dialect
-        self._options = Options(dialect)
+        self._writer = writer
+        self._options = options
+        self._load_image = load_image
         self._histories: OrderedDict[tuple[str, str], _History] = OrderedDict()
 
     def draft(self, request: ModelRequest) -> Draft:
@@ -49,7 +64,7 @@ class ChatBodies:
         history = self._histories.pop(key, None)
         if history is None:
             origin = Origin(self._provider, request.model, self._endpoint)
-            history = _History(Compiler(ChatWriter(self._dialect.reasoning), origin))
+            history = _History(Compiler(self._writer, origin, self._load_image))
         if request.session_id:
             self._histories[key] = history
             if len(self._histories) > _KEPT_HISTORIES:
@@ -64,6 +79,8 @@ class Draft:
         self._request = request
         self._history = history
         self._options = options
+        self.left_out: list[Part] = []
+        """What this call had to do without, in the order in which it was refused."""
         self.body = self._write()
 
     def revise(self, symptom: Symptom) -> bool:
@@ -75,13 +92,14 @@ class Draft:
         if self._options.give_way(self._request.model, symptom):
             self.body = self._write()
             return True
-        if symptom.status not in _FORM_REFUSED or classify(symptom) != "invalid":
+        if not _is_about_form(symptom):
             return False
         while (left := step_down(self._history.left, symptom.message)) is not None:
             (part,) = left - self._history.left
             self._history.left = left
             refused, self.body = self.body, self._write()
             if self.body != refused:
+                self.left_out.append(part)
                 note("request.reduced", model=self._request.model, reason=part)
                 return True
         return False
@@ -90,3 +108,9 @@ class Draft:
         body = self._history.compiler.compile(self._request, self._history.left)
         body["stream"] = True
         return msgspec.json.encode(self._options.apply(body, self._request))
+
+
+def _is_about_form(symptom: Symptom) -> bool:
+    if symptom.status in _FORM_REFUSED:
+        return classify(symptom) == "invalid"
+    return symptom.status == 500 and fails_on_form(symptom.message)
