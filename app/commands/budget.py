@@ -2,33 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass, replace
 
 from app.engine.errors import ProviderError
-from app.engine.provider import ModelSource, ResolvedModel
+from app.engine.provider import AuthCheck, ModelRequest, ModelSource, Provider, ResolvedModel, StreamBatch
 
 
+@dataclass(frozen=True, slots=True)
 class Budget:
     """Stands between a run and its models. ``spent`` is asked before every call; US dollars."""
 
-    def __init__(self, models: ModelSource, limit: float, spent: Callable[[], float]) -> None:
-        self._models = models
-        self._limit = limit
-        self._spent = spent
+    models: ModelSource
+    limit: float
+    spent: Callable[[], float]
 
     def resolve(self, name: str | None) -> ResolvedModel:
-        """As the source behind it. Raises ``ProviderError`` too where the money is spent."""
-        spent = self._spent()
-        if spent >= self._limit:
-            raise ProviderError(
-                "budget",
-                f"The budget of ${self._limit:.4f} is spent (${spent:.4f} so far), so no further call was made. "
-                "Go on with a higher --max-cost.",
-            )
-        model = self._models.resolve(name)
+        """As the source behind it, with every call counted. Raises ``ProviderError`` too where no price is known."""
+        model = self.models.resolve(name)
         if not has_price(model):
             raise ProviderError("local", unpriced(model))
-        return model
+        return replace(model, provider=_Counted(model.provider, self))
+
+    def check(self) -> None:
+        """Raise ``ProviderError`` once the money is spent."""
+        spent = self.spent()
+        if spent >= self.limit:
+            raise ProviderError(
+                "budget",
+                f"The budget of ${self.limit:.4f} is spent (${spent:.4f} so far), so no further call was made. "
+                "Go on with a higher --max-cost.",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """A provider whose calls are made only while there is money left."""
+
+    provider: Provider
+    budget: Budget
+
+    @property
+    def id(self) -> str:
+        return self.provider.id
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[StreamBatch, None]:
+        self.budget.check()
+        return self.provider.stream(request)
+
+    async def complete(self, request: ModelRequest) -> StreamBatch:
+        self.budget.check()
+        return await self.provider.complete(request)
+
+    async def validate_auth(self) -> AuthCheck:
+        return await self.provider.validate_auth()
 
 
 def has_price(model: ResolvedModel) -> bool:

@@ -44,7 +44,10 @@ class Asking:
     def __init__(self, agent: Agent, session: Session, harness: Harness, abort: Abort, meter: Meter) -> None:
         self.answer: Answer | None = None
         self.model: ResolvedModel | None = None
-        """The one that was asked last."""
+        """The one that was asked last; looked for anew after a failure."""
+        self._failed = False
+        self._used: set[str] = set()
+        self._looked_at = 0
         self._agent = agent
         self._session = session
         self._harness = harness
@@ -100,7 +103,7 @@ class Asking:
                     async for event in events:
                         yield event
             except ProviderError as error:
-                failure = error
+                failure, self._failed = error, True
             if answer.has_content:
                 if failure is not None:
                     raise CutOff("dropped", failure) from failure
@@ -121,18 +124,18 @@ class Asking:
                 await self._harness.clock.sleep(wait)
 
     def _begin(self, cut: Answer | None) -> Answer:
-        used = {call.id for message in self._session.messages for call in message.calls}
-        calls = CallAssembler(self._harness.new_id, used)
+        calls = CallAssembler(self._harness.new_id, self._used_ids())
         self.answer = cut.written_on(calls) if cut else Answer(self._harness.new_id("msg"), calls)
         return self.answer
 
     async def _stream(self, answer: Answer, cut: Answer | None, closing: bool) -> AsyncGenerator[Event, None]:
         """One request and the events of its answer as they arrive, closed by its ``Usage`` on every way out."""
-        self.model = model = await self._find_model()
+        model = await self._find_model()
         request = self._request(model, cut, closing)
+        stream = model.provider.stream(request)
         call = CallMeter(model, request, self._harness.clock)
         try:
-            async with aclosing(model.provider.stream(request)) as batches:
+            async with aclosing(stream) as batches:
                 while True:
                     async with self._abort.guard():
                         batch = await anext(batches, None)
@@ -155,8 +158,21 @@ class Asking:
 
     async def _find_model(self) -> ResolvedModel:
         """In a thread: the key may lie in a keyring that asks its user first, and the wire may still be unloaded."""
-        async with self._abort.guard():
-            return await run_sync(self._harness.models.resolve, self._agent.model, abandon_on_cancel=True)
+        if self.model is None or self._failed:
+            async with self._abort.guard():
+                self.model = await run_sync(
+                    self._harness.models.resolve, self._agent.model, abandon_on_cancel=True
+                )
+            self._failed = False
+        return self.model
+
+    def _used_ids(self) -> set[str]:
+        """The ids of all calls so far; a server may count its own anew in every answer."""
+        messages = self._session.messages
+        for place in range(self._looked_at, len(messages)):
+            self._used.update(call.id for call in messages[place].calls)
+        self._looked_at = len(messages)
+        return self._used
 
     def _request(self, model: ResolvedModel, cut: Answer | None, closing: bool) -> ModelRequest:
         messages = tuple(self._session.messages)

@@ -165,7 +165,12 @@ class _Run:
         if answer is not None:
             self.last_text = answer.text
         if message is not None:
-            await self.session.append(message)
+            # What only looks can be asked for again: the sync that comes with its results is enough.
+            await self.session.append(message, sync=not calls or self.may_change(calls))
+
+    def may_change(self, calls: tuple[ToolCall, ...]) -> bool:
+        tools = self.agent.tools
+        return any(call.name in tools and not tools[call.name].read_only for call in calls)
 
     async def run_calls(self, calls: tuple[ToolCall, ...]) -> AsyncGenerator[Event, None]:
         """Run the calls of one step; their results are stored in declared order."""

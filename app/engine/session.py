@@ -14,7 +14,7 @@ from app.engine.messages import Message
 from app.engine.pairing import Mutating, fits, heal, is_mutating
 from app.engine.transcript import encode, storable
 from app.engine.transcript_file import Mark, explain, read_started, read_transcript
-from app.infra.files import SYSTEM_DISK, Disk, append_durably, set_tail_aside
+from app.infra.files import SYSTEM_DISK, Disk, append_lines, set_tail_aside
 from app.infra.threads import to_the_end
 
 
@@ -29,10 +29,11 @@ class Session(Protocol):
         """The whole history; calls and results stand as ``pairing`` demands, except at an open last step."""
         ...
 
-    async def append(self, *messages: Message) -> None:
+    async def append(self, *messages: Message, sync: bool = True) -> None:
         """Store at the end, durably and all together, before returning.
 
-        Raises ``SessionError``; then nothing was added.
+        Without ``sync`` a power cut may still take them, until the next append with it; the end of the process
+        does not. Raises ``SessionError``; then nothing was added.
         """
         ...
 
@@ -61,7 +62,7 @@ class MemorySession:
     def messages(self) -> tuple[Message, ...]:
         return tuple(self._history)
 
-    async def append(self, *messages: Message) -> None:
+    async def append(self, *messages: Message, sync: bool = True) -> None:
         self._take(messages)
 
     async def mark_started(self, call_id: str) -> None:
@@ -125,12 +126,15 @@ class JsonlSession(MemorySession):
         await session._read()
         return session
 
-    async def append(self, *messages: Message) -> None:
+    async def append(self, *messages: Message, sync: bool = True) -> None:
         if not messages:
             return
         async with self._lock:
             lines, stored = self._encode((*self._unwritten, *messages))
-            await to_the_end(partial(self._write, lines), then=partial(self._wrote, stored))
+            if sync:
+                await to_the_end(partial(self._write, lines), then=partial(self._wrote, stored))
+            else:  # a write without sync is over sooner than a thread would have begun
+                self._wrote(stored, self._write(lines, sync=False))
 
     async def mark_started(self, call_id: str) -> None:
         line = json.dumps([self._asker(call_id), call_id]).encode() + b"\n"
@@ -164,10 +168,10 @@ class JsonlSession(MemorySession):
     def _lines(self, messages: Sequence[Message]) -> bytes:
         return b"".join(encode(message, seq) for seq, message in enumerate(messages, self._seq + 1))
 
-    def _write(self, lines: bytes) -> int:
+    def _write(self, lines: bytes, *, sync: bool = True) -> int:
         try:
             self._set_torn_aside()
-            return append_durably(self._path, lines, size=self._size, disk=self._disk)
+            return append_lines(self._path, lines, size=self._size, sync=sync, disk=self._disk)
         except OSError as error:
             raise explain(self._path, "written", error) from error
 
@@ -180,7 +184,7 @@ class JsonlSession(MemorySession):
 
     def _write_journal(self, line: bytes) -> None:
         try:
-            append_durably(self._journal, line, size=0, disk=self._disk)
+            append_lines(self._journal, line, size=0, disk=self._disk)
         except OSError as error:
             raise explain(self._journal, "written", error) from error
 

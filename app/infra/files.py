@@ -79,10 +79,11 @@ def write_atomic(path: Path, data: bytes, mode: int = 0o600, disk: Disk = SYSTEM
     sync_folder(path.parent, disk)
 
 
-def append_durably(path: Path, data: bytes, *, size: int, disk: Disk = SYSTEM_DISK) -> int:
+def append_lines(path: Path, data: bytes, *, size: int, sync: bool = True, disk: Disk = SYSTEM_DISK) -> int:
     """Add whole lines to the end of a file that holds ``size`` bytes of ours; return its new length.
 
     With ``size`` 0 the file is created where it is missing. A last line that lacks its newline gets one first.
+    Without ``sync`` the lines survive the end of the process, but a power cut only after the next append with it.
     Raises ``OSError``, ``FileShrunk`` among them; then the file is as long as before, unless the disk refuses
     even that.
     """
@@ -96,7 +97,8 @@ def append_durably(path: Path, data: bytes, *, size: int, disk: Disk = SYSTEM_DI
             data = b"\n" + data
         try:
             _write_all(descriptor, data, disk)
-            disk.sync(descriptor)
+            if sync:
+                disk.sync(descriptor)
             if not length:
                 sync_folder(path.parent, disk)
         except OSError:

@@ -10,7 +10,7 @@ from app.engine import events
 from app.engine.abort import Abort
 from app.engine.errors import ProviderError
 from app.engine.messages import Marker, Text
-from app.engine.provider import CallFragment, ModelRequest, ReasoningChunk, Stop, TextChunk
+from app.engine.provider import CallFragment, ModelRequest, ReasoningChunk, ResolvedModel, Stop, TextChunk
 from app.engine.scripted import Reply, ScriptedModel, call, say
 from app.engine.session import MemorySession
 from tests.engine.test_runner import Tool, all_of, done_of, shape
@@ -126,3 +126,18 @@ async def test_thinking_alone_at_the_limit_is_no_answer(session: MemorySession) 
     model = ScriptedModel(thought, thought, thought)
     done = done_of(await all_of(model, session=session, clock=FakeClock()))
     assert (done.status, done.error and done.error.kind) == ("failed", "empty")
+
+
+async def test_the_model_is_looked_for_once_a_run_and_again_after_a_failure(session: MemorySession) -> None:
+    class Counting(ScriptedModel):
+        found = 0
+
+        def resolve(self, name: str | None) -> ResolvedModel:
+            self.found += 1
+            return super().resolve(name)
+
+    model = Counting([call("look")], [ProviderError("overloaded", "Busy.")], say("ok"))
+    assert (
+        done_of(await all_of(model, Tool("look"), session=session, clock=FakeClock())).status == "completed"
+    )
+    assert (model.found, len(model.requests)) == (2, 3)

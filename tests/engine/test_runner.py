@@ -394,6 +394,30 @@ async def test_what_the_user_says_meanwhile_gives_a_repeated_call_a_new_beginnin
     assert done.status == "completed"
 
 
+async def test_a_step_that_only_looks_waits_for_the_disk_once_one_that_changes_before_it_runs() -> None:
+    class Noting(MemorySession):
+        def __init__(self) -> None:
+            super().__init__("s")
+            self.synced: list[tuple[str, bool]] = []
+
+        async def append(self, *messages: Message, sync: bool = True) -> None:
+            self.synced.append((messages[0].role, sync))
+            await super().append(*messages, sync=sync)
+
+    session = Noting()
+    model = ScriptedModel([call("look", "1")], [call("look", "2"), call("write", "3", 1)], say("ok"))
+    await all_of(model, Tool("look"), Tool("write", read_only=False), session=session)
+    assert session.synced == [
+        ("user", True),
+        ("assistant", False),
+        ("tool", True),
+        ("assistant", True),
+        ("tool", True),
+        ("tool", True),
+        ("assistant", True),
+    ]
+
+
 async def test_usage_is_reported_per_call_and_summed(session: MemorySession) -> None:
     model = ScriptedModel([UsageReport(100, 10, 5), call("look")], [UsageReport(200, 20), *say("ok")])
     done = done_of(await all_of(model, Tool("look"), session=session))

@@ -449,6 +449,31 @@ async def test_the_power_may_go_before_any_call_to_the_disk(fate: Fate, tmp_path
             return
 
 
+@pytest.mark.parametrize("fate", get_args(Fate))
+async def test_what_was_stored_without_a_sync_may_be_lost_alone_until_the_next_one_keeps_it(
+    fate: Fate, tmp_path: Path
+) -> None:
+    asks, results = asked("a2", "c2"), answered("t2", "c2")
+    for cut in itertools.count(1):
+        path = tmp_path / str(cut) / "s1.jsonl"
+        path.parent.mkdir()
+        path.write_bytes(lines_of(FIRST))
+        kept = 0
+        try:
+            session = await JsonlSession.open(path, disk=CuttableDisk(cut, fate))
+            await session.append(asks, sync=False)
+            assert (await JsonlSession.open(path)).messages == pairing.repair([*FIRST, asks])
+            await session.append(results)
+            kept = 2
+        except PowerCut:
+            found = (await JsonlSession.open(path)).messages
+            parts = [pairing.repair([*FIRST, *(asks, results)[:part]]) for part in range(kept, 3)]
+            assert found in parts
+        else:
+            assert cut > 5
+            return
+
+
 @given(wild_histories() | hurt_histories(), st.sets(call_ids))
 def test_memory_and_file_tell_the_same_whatever_is_appended(
     tmp_path_factory: pytest.TempPathFactory, history: tuple[Message, ...], started: set[str]

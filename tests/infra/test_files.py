@@ -9,7 +9,7 @@ from typing import get_args
 
 import pytest
 
-from app.infra.files import FileShrunk, append_durably, set_tail_aside, write_atomic
+from app.infra.files import FileShrunk, append_lines, set_tail_aside, write_atomic
 from tests.fakes.disk import CountingDisk, CuttableDisk, Fate, FaultyDisk, PowerCut
 
 
@@ -73,8 +73,8 @@ def test_a_power_cut_leaves_the_old_bytes_or_the_new_ones(fate: Fate, tmp_path: 
 
 def test_lines_are_added_to_the_end_of_a_private_file(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    size = append_durably(path, b"one\n", size=0)
-    assert append_durably(path, b"two\nthree\n", size=size) == 14
+    size = append_lines(path, b"one\n", size=0)
+    assert append_lines(path, b"two\nthree\n", size=size) == 14
     assert path.read_bytes() == b"one\ntwo\nthree\n"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
@@ -82,7 +82,7 @@ def test_lines_are_added_to_the_end_of_a_private_file(tmp_path: Path) -> None:
 def test_a_line_without_its_end_gets_one_before_the_next(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"one")
-    assert append_durably(path, b"two\n", size=3) == 8
+    assert append_lines(path, b"two\n", size=3) == 8
     assert path.read_bytes() == b"one\ntwo\n"
 
 
@@ -90,19 +90,19 @@ def test_nothing_is_added_to_a_file_that_lost_something(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"on")
     with pytest.raises(FileShrunk):
-        append_durably(path, b"two\n", size=4)
+        append_lines(path, b"two\n", size=4)
     assert path.read_bytes() == b"on"
     path.unlink()
     with pytest.raises(FileNotFoundError):
-        append_durably(path, b"two\n", size=4)
+        append_lines(path, b"two\n", size=4)
     assert names(tmp_path) == []
 
 
 def test_one_write_carries_all_lines_of_a_call(tmp_path: Path) -> None:
     disk = CountingDisk()
-    size = append_durably(tmp_path / "a", b"one\ntwo\n", size=0, disk=disk)
+    size = append_lines(tmp_path / "a", b"one\ntwo\n", size=0, disk=disk)
     first = disk.calls
-    append_durably(tmp_path / "a", b"three\n" * 1000, size=size, disk=disk)
+    append_lines(tmp_path / "a", b"three\n" * 1000, size=size, disk=disk)
     assert (first, disk.calls - first) == (
         5,
         3,
@@ -113,21 +113,21 @@ def test_one_write_carries_all_lines_of_a_call(tmp_path: Path) -> None:
 def test_a_failed_append_leaves_the_file_as_it_was(call: int, tmp_path: Path) -> None:
     path = tmp_path / "a"
     with pytest.raises(OSError, match="No space left"):
-        append_durably(path, b"one\n", size=0, disk=FaultyDisk(call))
+        append_lines(path, b"one\n", size=0, disk=FaultyDisk(call))
     assert not path.exists() or path.read_bytes() == b""
-    size = append_durably(path, b"one\n", size=0)
+    size = append_lines(path, b"one\n", size=0)
     if call <= 3:
         with pytest.raises(OSError, match="No space left"):
-            append_durably(path, b"two\n", size=size, disk=FaultyDisk(call))
+            append_lines(path, b"two\n", size=size, disk=FaultyDisk(call))
     assert path.read_bytes() == b"one\n"
 
 
 def test_bytes_that_cannot_be_taken_back_stay_apart_from_the_next_line(tmp_path: Path) -> None:
     path = tmp_path / "a"
-    size = append_durably(path, b"one\n", size=0)
+    size = append_lines(path, b"one\n", size=0)
     with pytest.raises(OSError, match="No space left"):
-        append_durably(path, b"two two\n", size=size, disk=FaultyDisk(2, 3))
-    append_durably(path, b"three\n", size=size)
+        append_lines(path, b"two two\n", size=size, disk=FaultyDisk(2, 3))
+    append_lines(path, b"three\n", size=size)
     assert path.read_bytes() == b"one\ntwo \nthree\n"
 
 
@@ -135,9 +135,9 @@ def test_bytes_that_cannot_be_taken_back_stay_apart_from_the_next_line(tmp_path:
 def test_a_power_cut_during_an_append_loses_nothing_older(fate: Fate, tmp_path: Path) -> None:
     for cut in itertools.count(1):
         path = tmp_path / f"a{cut}"
-        size = append_durably(path, b"one\n", size=0)
+        size = append_lines(path, b"one\n", size=0)
         try:
-            append_durably(path, b"two two\n", size=size, disk=CuttableDisk(cut, fate))
+            append_lines(path, b"two two\n", size=size, disk=CuttableDisk(cut, fate))
         except PowerCut:
             assert path.read_bytes() in (b"one\n", b"one\ntwo two\n", b"one\ntwo ")
         else:
