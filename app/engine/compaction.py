@@ -181,9 +181,10 @@ def _best_cut(
     """The cut that keeps the longest tail of those that are worth a summary."""
     tails = [*accumulate(reversed(sizes), initial=0)][::-1]
     room = TAIL_SHARE * (threshold * window - fixed)
+    again = _to_resend(messages, sizes, RESEND_SHARE * window)
     most = 0
     for cut in _short_tails(list_cuts(messages), tails, room):
-        resend = _to_resend(messages, sizes, cut, RESEND_SHARE * window)
+        resend = tuple(place for place in again if place < cut)
         kept = fixed + tails[cut] + sum(sizes[place] for place in resend)
         gain = total - kept - summary_budget(window)
         most = max(most, gain)
@@ -197,14 +198,12 @@ def _short_tails(cuts: Sequence[int], tails: Sequence[int], room: float) -> Iter
     yield from (cut for cut in cuts if tails[cut] <= room or cut == cuts[-1])
 
 
-def _to_resend(messages: Sequence[Message], sizes: Sequence[int], cut: int, room: float) -> tuple[int, ...]:
-    """What the user said last, if it stands before the cut, and of the turn before it what fits: request first."""
+def _to_resend(messages: Sequence[Message], sizes: Sequence[int], room: float) -> list[int]:
+    """What the user said last, and before it in the current turn what fits: the request first, then the newest."""
     said = said_last(messages)
-    if not said:
-        return ()
-    chosen = {said[-1]}
-    for place in [said[0], *said[-2:0:-1]]:
-        if place not in chosen and sizes[place] <= room:
-            chosen.add(place)
+    chosen = said[-1:]
+    for place in [*said[:-1][:1], *said[-2:0:-1]]:
+        if sizes[place] <= room:
+            chosen.append(place)
             room -= sizes[place]
-    return tuple(place for place in sorted(chosen) if place < cut)
+    return sorted(chosen)
