@@ -143,7 +143,7 @@ def usable_folder(path: Path, *, make: bool = False) -> Path:
         raise _unusable(path, error) from error
     if not is_folder:
         there = "that is a file" if folder.exists() else "there is no such folder"
-        raise FolderUnusable(f"{folder} cannot be worked in: {there}. Choose another one with --workspace.")
+        raise FolderUnusable(f"{folder} cannot be worked in: {there}. Choose another folder.")
     return folder
 
 
@@ -160,7 +160,7 @@ def folder_to_be(path: Path) -> Path:
 def _unusable(path: Path, error: Exception) -> FolderUnusable:
     why = getattr(error, "strerror", None) or error
     return FolderUnusable(
-        f"The folder {path} cannot be worked in: {why}. Choose another one with --workspace."
+        f"The folder {path} cannot be worked in: {why}. Choose another folder."
     )
 
 

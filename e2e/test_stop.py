@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from e2e.talk import Talk
@@ -86,3 +87,18 @@ def test_what_was_stopped_can_be_continued(talk: Talk, llm: FakeLLM) -> None:
     talk.button("Continue").click()
     talk.expect_answer("Second, after all.")
     expect(talk.button("Continue")).to_have_count(0)
+
+
+@pytest.mark.parametrize("key", ["Enter", "Space"])
+def test_who_stops_with_the_keyboard_goes_on_writing(talk: Talk, llm: FakeLLM, key: str) -> None:
+    llm.script(hold(say("Kept words. ", "Never said."), 1))
+    talk.say("Talk without end.")
+    llm.wait_held()
+    talk.page.keyboard.press("Escape")
+    expect(talk.button("Stop")).to_be_focused()
+    talk.page.keyboard.press(key)
+    expect(talk.box).to_be_focused()
+    expect(talk.button("Stop")).to_have_count(0)
+    expect(talk.box).to_be_focused()
+    talk.page.keyboard.type("And now?")
+    expect(talk.box).to_have_value("And now?")

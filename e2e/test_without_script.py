@@ -93,3 +93,15 @@ def test_a_source_is_tested_saved_and_edited(server: Server, llm: FakeLLM, new_c
     form.get_by_role("button", name="Save").click()
     expect(page.get_by_text("key kept here")).to_be_visible()
     expect(page.locator("#source-1")).to_contain_text("small")
+
+
+def test_earlier_entries_are_pages_of_their_own(served: Server, new_context: NewContext) -> None:
+    address = served.old_conversation([f"Message {number}." for number in range(1, 111)])
+    talk = Talk(new_context(java_script_enabled=False).new_page(), address).opened()
+    talk.page.get_by_role("link", name="Show 10 earlier entries").click()
+    expect(talk.page.get_by_role("heading", level=1)).to_be_visible()
+    articles = talk.page.get_by_role("region", name="Earlier entries").get_by_role("article")
+    expect(articles).to_have_count(10)
+    expect(articles.first).to_contain_text("Message 1.")
+    talk.page.get_by_role("link", name="Latest").click()
+    expect(talk.articles("user").last).to_contain_text("Message 110.")

@@ -15,7 +15,8 @@ from app.group_chat.room import Room
 from app.web import welcome
 from app.web.folders import chosen_folder
 from app.web.forms import read_form
-from app.web.site import Site, done, onward, site_of
+from app.web.page_views import conversation_view
+from app.web.site import Site, done, is_htmx, onward, site_of
 from app.web.toasts import way_back
 from app.workbench import usable_folder
 from app.workspace import conversations
@@ -83,14 +84,18 @@ async def page(request: Request) -> Response:
 
 
 async def earlier(request: Request) -> Response:
-    """The messages before a position, as a part of the page."""
+    """The messages before a position, put above those of the page; without script a page of their own."""
     site, room = _place(request)
     feed = site.feed(room)
     feed.draw()
     log = site.scenes.log(room, feed.view, before=_position(request.query_params.get("before", "")))
     if not log["messages"]:
         raise HTTPException(404)
-    return HTMLResponse(site.templates.render("conversation/earlier.html", **log))
+    if is_htmx(request):
+        return HTMLResponse(site.templates.render("conversation/earlier.html", **log))
+    row = conversations.load_conversation(site.store, room.id)
+    view = conversation_view(row)
+    return site.page("conversation/history.html", conversation=view, **log, **site.scenes.shell(room.id))
 
 
 async def stream(request: Request) -> Response:

@@ -77,6 +77,11 @@
     if (event.target === form && answer && answer.status < 300) sent();
   });
 
+  // Stop goes away with the run: who pressed it by a key goes on here.
+  document.addEventListener("submit", (event) => {
+    if (event.submitter?.id === "stop" && event.submitter.matches(":focus-visible")) box.focus();
+  });
+
   document.addEventListener("click", (event) => {
     const example = event.target.closest("[data-draft]");
     if (!example) return;

@@ -17,6 +17,7 @@ from tests.web.asgi import Got, ask
 from tests.web.live_page import LivePage
 from tests.web.pages import HOST, HTMX, SAME, OpenByHand, open_by_hand, open_page
 from tests.web.readers import Reader, address_of, expect_same
+from tests.web.tree import Element
 
 pytestmark = pytest.mark.anyio
 
@@ -362,6 +363,21 @@ async def test_earlier_messages_come_in_pages_until_the_first(talk: Talk) -> Non
     assert shown[-ENTRIES_SHOWN:] == [article.id for article in fresh.articles]
     reader.lose_place()
     await expect_same(talk.opened, talk.room, reader)
+
+
+async def test_without_script_earlier_messages_are_pages_of_their_own(talk: Talk) -> None:
+    for number in range(1, 2 * ENTRIES_SHOWN + 31):
+        talk.room.board.add("notice", member="commander", turn=None, text=f"Notice {number}.")
+    link: Element | None = (await talk.page()).element("earlier")
+    for first in (31, 1):
+        assert link is not None
+        got = await talk.opened.browser.get(link.attributes["href"])
+        page = LivePage.parsed(got.text)
+        assert f"Notice {first}." in page.all("article")[0].text
+        assert page.all("h1")[0].text == "New conversation"
+        assert talk.at in [each.attributes["href"] for each in page.all("a")]
+        link = page.find("earlier")
+    assert link is None
 
 
 async def test_days_have_one_line_each_wherever_pages_of_the_log_meet(talk: Talk) -> None:

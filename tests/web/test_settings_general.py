@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
 from app.engine.provider import TextChunk
 from app.workspace.settings import get_setting
+from tests.web.asgi import Got
 from tests.web.live_page import LivePage
 from tests.web.pages import OpenByHand, open_by_hand
 from tests.web.readers import Reader, address_of, expect_same
@@ -75,3 +77,41 @@ async def test_an_open_page_learns_what_enter_does(opened: OpenByHand) -> None:
         fresh = await expect_same(opened, room, reader)
         assert fresh.element("queue-it").attributes["data-key"] == key
     await room.stop()
+
+
+def folder_field(got: Got) -> tuple[str, str]:
+    """What stands in it, and what is said beside it."""
+    page = LivePage.parsed(got.text)
+    field, note = page.find("workspace"), page.find("workspace-note")
+    assert field is not None
+    assert note is not None
+    return field.attributes["value"], " ".join(note.text.split())
+
+
+async def test_the_folder_of_new_conversations_is_chosen(opened: OpenByHand, tmp_path: Path) -> None:
+    got = await opened.browser.post(HERE, {"workspace.default": f" {tmp_path} "})
+    assert (got.status, got.header("location")) == (303, f"{HERE}?saved")
+    assert get_setting(opened.bench.store, "workspace.default") == str(tmp_path)
+    assert folder_field(await opened.browser.get(HERE))[0] == str(tmp_path)
+    await opened.browser.post(HERE, {"composer.enter": "steer"})
+    assert get_setting(opened.bench.store, "workspace.default") == str(tmp_path)
+    await opened.browser.post(HERE, {"workspace.default": ""})
+    assert get_setting(opened.bench.store, "workspace.default") == ""
+
+
+async def test_a_folder_that_is_not_there_is_said_beside_it(opened: OpenByHand, tmp_path: Path) -> None:
+    missing = str(tmp_path / "gone")
+    got = await opened.browser.post(HERE, {"workspace.default": missing, "composer.enter": "queue"})
+    assert got.status == 422
+    value, note = folder_field(got)
+    assert value == missing
+    assert note == f"The folder {missing} is not there. Make it first, or choose another one."
+    assert get_setting(opened.bench.store, "workspace.default") == ""
+    assert get_setting(opened.bench.store, "composer.enter") == "steer"
+
+
+async def test_a_folder_that_the_start_was_given_goes_before_and_that_is_said(opened: OpenByHand) -> None:
+    note = folder_field(await opened.browser.get(HERE))[1]
+    assert note.endswith(f"so now it is {opened.bench.environment['PLANCIA_WORKSPACE']}.")
+    await opened.browser.post(HERE, {"workspace.default": opened.bench.environment["PLANCIA_WORKSPACE"]})
+    assert "so now it is" not in folder_field(await opened.browser.get(HERE))[1]
