@@ -3,8 +3,9 @@
 An answer is a list of steps, played in order on the wire:
 
     {"text": "Hel"}  {"reasoning": "hm"}  {"text": "x ", "times": 5000}
+    {"sealed": "Eo4C"}                                thinking that is not shown, where the dialect has it
     {"call": {"index": 0, "id": "call_1", "name": "read_file", "arguments": "{\\"pa"}}   any key may be missing
-    {"usage": {"input": 11, "output": 7, "cached": 3}}
+    {"usage": {"input": 11, "output": 7, "cached": 3}}    tokens, where the dialect puts them
     {"finish": "stop"}  {"done": true}                the finish reason; the closing mark of the dialect
     {"chunk": {...}}                                  a payload as it stands, whatever the dialect
     {"error": {"message": "...", "code": 502}}        an error inside the stream
@@ -12,7 +13,7 @@ An answer is a list of steps, played in order on the wire:
     {"wait_ms": 20}  {"hold": "name"}                 time passes; the stream stands until POST /release
     {"cut": true}  {"reset": true}                    the connection closes early; it is torn down with RST
 
-An answer with a ``body`` is sent whole instead; ``before`` are steps played before the response begins.
+An answer with a ``body`` or a ``failure`` is sent whole; ``before`` are steps played before the response begins.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from typing import Any
 Step = dict[str, Any]
 Answer = dict[str, Any]
 
-CONTENT = ("text", "reasoning", "call", "chunk", "raw", "bytes")
+CONTENT = ("text", "reasoning", "sealed", "call", "chunk", "raw", "bytes")
 
 _fresh = itertools.count(1)
 
@@ -80,12 +81,14 @@ def fail(
     retry_after: str | int | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Answer:
-    """An error response with the usual JSON body; without a message the body is empty."""
+    """An error response with the JSON body of the dialect; without a message the body is empty."""
     fields = dict(headers or {})
     if retry_after is not None:
         fields["retry-after"] = str(retry_after)
-    body: Any = {"error": {"message": message, "type": type, "param": None, "code": code}} if message else ""
-    return {"status": status, "headers": fields, "body": body}
+    answer: Answer = {"status": status, "headers": fields}
+    if not message:
+        return {**answer, "body": ""}
+    return {**answer, "failure": {"message": message, "type": type, "code": code}}
 
 
 def page(text: str = "<html><title>Sign in</title></html>", *, status: int = 200) -> Answer:

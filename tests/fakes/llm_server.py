@@ -1,8 +1,9 @@
 """A model server for tests: a real process that answers by script and refuses what a strict server refuses.
 
 ``python -m tests.fakes.llm_server --port 0`` prints one line, its URL, and serves until it is killed or, with
-``--until-eof``, until its standard input closes. It speaks the OpenAI chat-completions dialect under any prefix
-that ends in ``/v1``. Tests steer it over HTTP (``llm_client.FakeLLM`` does it for them):
+``--until-eof``, until its standard input closes. It speaks OpenAI's chat completions and Anthropic's Messages under
+any prefix that ends in ``/v1``, and Ollama's chat under ``/api``. Tests steer it over HTTP (``llm_client.FakeLLM``
+does it for them):
 
     POST /script    {"answers": [...], "for": {"model", "key", "path"}}  answers to come, in order; the narrowest
                     matching list is used first.  {"default": answer, "models": [...], "keys": [...]}  what
@@ -26,14 +27,28 @@ from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any
 
-from tests.fakes import openai_chat, strict_chat
+from tests.fakes import anthropic_messages, ollama_chat, openai_chat
 from tests.fakes.http_wire import Connection, ConnectionGone, Reply, Request
 from tests.fakes.llm_script import Answer, Step, fail, say
 
 Record = dict[str, Any]
 
-PATHS = {"chat": "/v1/chat/completions", "models": "/v1/models"}
+PATHS = {
+    "chat": "/v1/chat/completions",
+    "messages": "/v1/messages",
+    "native": "/api/chat",
+    "models": "/v1/models",
+    "tags": "/api/tags",
+}
 """What a request wants, by the end of its path."""
+
+DIALECTS: dict[str | None, Any] = {
+    "chat": openai_chat,
+    "messages": anthropic_messages,
+    "native": ollama_chat,
+    "tags": ollama_chat,
+}
+LISTS = ("models", "tags")
 
 
 class FakeModelServer:
@@ -122,11 +137,11 @@ class FakeModelServer:
             return fail(401, "Incorrect API key provided.", code="invalid_api_key")
         if record["wants"] is None:
             return fail(404, f"no such path: {request.path}", code="not_found")
-        if request.method != ("GET" if record["wants"] == "models" else "POST"):
+        if request.method != ("GET" if record["wants"] in LISTS else "POST"):
             return fail(405, "Method Not Allowed")
-        if record["wants"] == "models":
+        if record["wants"] in LISTS:
             return None
-        record["refused"] = strict_chat.refusal(request.body)
+        record["refused"] = _dialect(record).refusal(request)
         if record["refused"]:
             return fail(400, record["refused"], type="invalid_request_error")
         if self._models is not None and record["model"] not in self._models:
@@ -135,13 +150,14 @@ class FakeModelServer:
         return None
 
     def _usual(self, record: Record) -> Answer:
-        if record["wants"] == "models":
-            return {"body": openai_chat.models(["fake-model"] if self._models is None else self._models)}
-        return self._default or _echo(record["body"])
+        if record["wants"] in LISTS:
+            names = ["fake-model"] if self._models is None else self._models
+            return {"body": _dialect(record).models(names)}
+        return self._default or _echo(_dialect(record).last_said(record["body"]))
 
     def _next(self, record: Record) -> Answer | None:
         for wanted, queue in self._queues:
-            fits = record["wants"] == "chat" or "path" in wanted
+            fits = record["wants"] not in (*LISTS, None) or "path" in wanted
             if queue and fits and all(_matches(record, *pair) for pair in wanted.items()):
                 return queue.popleft()
         return None
@@ -149,7 +165,10 @@ class FakeModelServer:
     async def _play(self, reply: Reply, answer: Answer, record: Record) -> None:
         for step in answer.get("before", ()):
             await self._step(reply, step, record)
-        if "body" in answer:
+        if "failure" in answer:
+            body = _dialect(record).failure(answer["failure"], answer["status"])
+            _send_whole(reply, {**answer, "body": body})
+        elif "body" in answer:
             _send_whole(reply, answer)
         elif record["stream"]:
             await self._play_stream(reply, answer, record)
@@ -157,18 +176,20 @@ class FakeModelServer:
             await self._play_whole(reply, answer, record)
 
     async def _play_stream(self, reply: Reply, answer: Answer, record: Record) -> None:
-        reply.start(answer.get("status", 200), {**openai_chat.EVENT_STREAM, **answer.get("headers", {})})
+        dialect = _dialect(record)
+        reply.start(answer.get("status", 200), {**dialect.STREAM, **answer.get("headers", {})})
+        voice = dialect.Voice(record["model"], answer["steps"])
         for step in answer["steps"]:
-            await self._step(reply, step, record)
+            await self._step(reply, step, record, voice)
         reply.end()
 
     async def _play_whole(self, reply: Reply, answer: Answer, record: Record) -> None:
         for step in answer["steps"]:
             if {"wait_ms", "hold", "cut", "reset"} & set(step):
                 await self._step(reply, step, record)
-        reply.json(200, openai_chat.whole(answer["steps"], record["model"]))
+        reply.json(200, _dialect(record).whole(answer["steps"], record["model"]))
 
-    async def _step(self, reply: Reply, step: Step, record: Record) -> None:
+    async def _step(self, reply: Reply, step: Step, record: Record, voice: Any = None) -> None:
         match step:
             case {"wait_ms": time_ms}:
                 await asyncio.sleep(time_ms / 1000)
@@ -187,10 +208,10 @@ class FakeModelServer:
             case {"usage": _} if not record["wants_usage"]:
                 pass
             case _:
-                data = openai_chat.event(step, record["model"])
                 record["at"].setdefault("first", time.monotonic())
                 for _ in range(step.get("times", 1)):
-                    await reply.chunk(data)
+                    if data := voice.say(step):
+                        await reply.chunk(data)
 
     async def _stand(self, name: str) -> None:
         epoch, standing, free = self._epoch, self._standing, self._free
@@ -218,17 +239,19 @@ def _record(request: Request, number: int) -> Record:
         body = None
     fields = body if isinstance(body, dict) else {}
     options = fields.get("stream_options") or {}
+    headers = request.headers
+    wants = next((name for name, end in PATHS.items() if request.path.endswith(end)), None)
     return {
         "number": number,
         "connection": request.connection,
         "method": request.method,
         "path": request.path,
-        "headers": request.headers,
-        "wants": next((name for name, end in PATHS.items() if request.path.endswith(end)), None),
-        "key": request.headers.get("authorization", "").removeprefix("Bearer ") or None,
+        "headers": headers,
+        "wants": wants,
+        "key": headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ") or None,
         "model": fields.get("model"),
-        "stream": bool(fields.get("stream")),
-        "wants_usage": bool(options.get("include_usage")) or not fields.get("stream"),
+        "stream": bool(fields.get("stream", wants == "native")),
+        "wants_usage": wants != "chat" or bool(options.get("include_usage")) or not fields.get("stream"),
         "body": body,
         "refused": None,
         "ended": None,
@@ -248,10 +271,15 @@ def _send_whole(reply: Reply, answer: Answer) -> None:
     reply.whole(answer.get("status", 200), {"content-type": kind, **answer.get("headers", {})}, data)
 
 
-def _echo(body: dict[str, Any]) -> Answer:
+def _dialect(record: Record) -> Any:
+    if record["wants"] == "models" and "anthropic-version" in record["headers"]:
+        return anthropic_messages
+    return DIALECTS.get(record["wants"], openai_chat)
+
+
+def _echo(last: str | None) -> Answer:
     """What is said when nothing was scripted."""
-    last = next((one["content"] for one in reversed(body["messages"]) if one["role"] == "user"), "")
-    return say("You said: ", last if isinstance(last, str) else "something with parts", ".")
+    return say("You said: ", "something with parts" if last is None else last, ".")
 
 
 async def serve(port: int, until_eof: bool) -> None:

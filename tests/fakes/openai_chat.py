@@ -3,35 +3,45 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from tests.fakes import strict_chat
+from tests.fakes.http_wire import Request
 from tests.fakes.llm_script import Step
 
-EVENT_STREAM = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
+STREAM = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
 
 
-def event(step: Step, model: str) -> bytes:
-    """The bytes of one step, written at once."""
-    match step:
-        case {"text": text}:
-            return _data(_chunk(model, {"content": text}))
-        case {"reasoning": text}:
-            return _data(_chunk(model, {"reasoning_content": text}))
-        case {"call": fragment}:
-            return _data(_chunk(model, {"tool_calls": [_fragment(fragment)]}))
-        case {"finish": reason}:
-            return _data(_chunk(model, {}, reason))
-        case {"usage": counts}:
-            return _data({**_chunk(model, None), "choices": [], "usage": _usage(counts)})
-        case {"error": error}:
-            return _data({"error": error})
-        case {"chunk": payload}:
-            return _data(payload)
-        case {"done": _}:
-            return b"data: [DONE]\n\n"
-        case _:
-            raise ValueError(f"no such step in this dialect: {step}")
+class Voice:
+    """One streamed answer: what its next step is on the wire."""
+
+    def __init__(self, model: str, steps: Sequence[Step]) -> None:
+        self._model = model
+
+    def say(self, step: Step) -> bytes:
+        match step:
+            case {"text": text}:
+                return self._delta({"content": text})
+            case {"reasoning": text}:
+                return self._delta({"reasoning_content": text})
+            case {"call": fragment}:
+                return self._delta({"tool_calls": [_fragment(fragment)]})
+            case {"finish": reason}:
+                return self._delta({}, reason)
+            case {"usage": counts}:
+                return _data({**_chunk(self._model, None), "choices": [], "usage": _usage(counts)})
+            case {"error": error}:
+                return _data({"error": error})
+            case {"chunk": payload}:
+                return _data(payload)
+            case {"done": _}:
+                return b"data: [DONE]\n\n"
+            case _:
+                raise ValueError(f"no such step in this dialect: {step}")
+
+    def _delta(self, delta: Mapping[str, Any], finish: str | None = None) -> bytes:
+        return _data(_chunk(self._model, delta, finish))
 
 
 def whole(steps: Iterable[Step], model: str) -> dict[str, Any]:
@@ -66,6 +76,26 @@ def whole(steps: Iterable[Step], model: str) -> dict[str, Any]:
     if calls:
         message["tool_calls"] = [calls[index] for index in sorted(calls)]
     return {**answer, "choices": [{"index": 0, "message": message, "finish_reason": reason}]}
+
+
+def failure(error: Mapping[str, Any], status: int) -> dict[str, Any]:
+    return {
+        "error": {
+            "message": error["message"],
+            "type": error.get("type"),
+            "param": None,
+            "code": error.get("code"),
+        }
+    }
+
+
+def refusal(request: Request) -> str | None:
+    return strict_chat.refusal(request.body)
+
+
+def last_said(body: Mapping[str, Any]) -> str | None:
+    last = next((one["content"] for one in reversed(body["messages"]) if one["role"] == "user"), "")
+    return last if isinstance(last, str) else None
 
 
 def models(names: Iterable[str]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -155,3 +156,111 @@ def test_everything_that_came_in_is_kept_with_its_headers(client: httpx.Client, 
     assert request["body"]["messages"] == [{"role": "user", "content": "secret"}]
     llm_process.reset()
     assert llm_process.requests() == []
+
+
+VERSION = {"anthropic-version": "2023-06-01", "x-api-key": "k"}
+
+
+def ask_anthropic(client: httpx.Client, **fields: Any) -> httpx.Response:
+    tool = {"name": "f", "description": "", "input_schema": {"type": "object"}}
+    body = {"model": "m", "max_tokens": 5, "tools": [tool], "messages": [{"role": "user", "content": "Hi"}]}
+    return client.post("messages", json={**body, **fields}, headers=VERSION)
+
+
+def ask_ollama(client: httpx.Client, **fields: Any) -> httpx.Response:
+    body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], **fields}
+    return client.post(str(client.base_url.copy_with(path="/api/chat")), json=body)
+
+
+RICH = say(
+    "Let me ",
+    "see.",
+    reasoning=["Hm, ", "yes"],
+    calls=[call("f", {"x": 1}, id="c", pieces=3)],
+    usage={"input": 4, "output": 2},
+)
+
+
+def test_anthropics_events_come_in_their_order_and_the_same_whole(
+    client: httpx.Client, llm_process: FakeLLM
+) -> None:
+    llm_process.script(RICH, RICH)
+    streamed = ask_anthropic(client, stream=True)
+    events = [json.loads(line[6:]) for line in streamed.text.splitlines() if line.startswith("data: ")]
+    assert [event["type"] for event in events if event["type"] != "content_block_delta"] == [
+        "message_start",
+        "ping",
+        *["content_block_start", "content_block_stop"] * 3,
+        "message_delta",
+        "message_stop",
+    ]
+    deltas = [event["delta"]["type"] for event in events if event["type"] == "content_block_delta"]
+    assert deltas == [
+        *["thinking_delta"] * 2,
+        "signature_delta",
+        *["text_delta"] * 2,
+        *["input_json_delta"] * 4,
+    ]
+    message = ask_anthropic(client).json()
+    assert [block["type"] for block in message["content"]] == ["thinking", "text", "tool_use"]
+    assert message["content"][2] == {"type": "tool_use", "id": "c", "name": "f", "input": {"x": 1}}
+    assert (message["stop_reason"], message["usage"]["output_tokens"]) == ("tool_use", 2)
+
+
+def test_anthropics_thinking_that_was_changed_is_refused(client: httpx.Client, llm_process: FakeLLM) -> None:
+    llm_process.script(say("So.", reasoning=["Hm"]))
+    content = ask_anthropic(client).json()["content"]
+    history = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": content}]
+    asked = [*history, {"role": "user", "content": "And?"}]
+    assert ask_anthropic(client, messages=asked).status_code == 200
+    content[0]["thinking"] += "!"
+    refused = ask_anthropic(client, messages=asked)
+    assert refused.status_code == 400
+    assert refused.json()["error"]["type"] == "invalid_request_error"
+    assert "signature" in refused.json()["error"]["message"]
+
+
+def test_anthropics_version_is_asked_for_and_its_list_has_its_shape(
+    client: httpx.Client, llm_process: FakeLLM
+) -> None:
+    assert client.post("messages", json={}).status_code == 400
+    assert client.get("models", headers=VERSION).json()["data"][0]["type"] == "model"
+    assert llm_process.requests()[1]["key"] == "k"
+
+
+def test_ollama_streams_lines_and_its_calls_come_whole(client: httpx.Client, llm_process: FakeLLM) -> None:
+    llm_process.script(RICH, RICH)
+    streamed = ask_ollama(client)
+    lines = [json.loads(line) for line in streamed.text.splitlines()]
+    assert streamed.headers["content-type"] == "application/x-ndjson"
+    assert [line["done"] for line in lines] == [False] * 5 + [True]
+    assert [line["message"].get("thinking") for line in lines[:2]] == ["Hm, ", "yes"]
+    (made,) = lines[4]["message"]["tool_calls"]
+    assert made == {"id": "c", "function": {"index": 0, "name": "f", "arguments": {"x": 1}}}
+    assert (lines[5]["done_reason"], lines[5]["prompt_eval_count"], lines[5]["eval_count"]) == ("stop", 4, 2)
+    whole = ask_ollama(client, stream=False).json()
+    assert (whole["message"]["content"], whole["message"]["tool_calls"]) == ("Let me see.", [made])
+
+
+def test_each_dialect_refuses_and_fails_in_its_own_shape(client: httpx.Client, llm_process: FakeLLM) -> None:
+    assert "max_tokens" in ask_anthropic(client, max_tokens=0).json()["error"]["message"]
+    assert ask_ollama(client, messages=[]).json() == {"error": "messages must be a list that is not empty"}
+    llm_process.script(*[fail(529, "Overloaded", type="overloaded_error")] * 2)
+    assert ask_anthropic(client).json()["error"] == {"type": "overloaded_error", "message": "Overloaded"}
+    assert ask_ollama(client).json() == {"error": "Overloaded"}
+
+
+def test_an_error_stands_inside_each_stream_in_its_own_shape(
+    client: httpx.Client, llm_process: FakeLLM
+) -> None:
+    broken = {"steps": [{"text": "a"}, {"error": {"message": "Overloaded", "type": "overloaded_error"}}]}
+    llm_process.script(broken, broken)
+    assert ask_anthropic(client, stream=True).text.splitlines()[-3].startswith("event: error")
+    assert json.loads(ask_ollama(client).text.splitlines()[-1]) == {"error": "Overloaded"}
+
+
+def test_without_a_script_each_dialect_repeats_what_was_said(client: httpx.Client) -> None:
+    assert ask_anthropic(client).json()["content"] == [{"type": "text", "text": "You said: Hi."}]
+    assert ask_ollama(client, stream=False).json()["message"]["content"] == "You said: Hi."
+    tags = client.get(str(client.base_url.copy_with(path="/api/tags"))).json()
+    assert [model["name"] for model in tags["models"]] == ["fake-model"]
