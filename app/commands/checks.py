@@ -1,4 +1,4 @@
-"""What doctor looks at, one function for each thing: the machine, the folder, its owner, the database.
+"""What doctor looks at, one function for each thing: the machine, the folder, its owner.
 
 Looking changes nothing. A finding may bring its repair, which is run only when it is asked for.
 """
@@ -20,10 +20,6 @@ from app.commands.running import find_note, find_owner, forget
 from app.commands.sockets import PortTaken, listen
 from app.infra.errors import DataFolderError
 from app.infra.paths import DataFolder
-from app.models.connection import Sqlite
-from app.models.errors import DatabaseNewer, StorageError
-from app.models.faults import in_words
-from app.models.migration import known_migrations
 
 _MEGABYTE = 1_000_000
 _FULL = 100 * _MEGABYTE
@@ -132,42 +128,6 @@ def check_port(number: int, folder: DataFolder) -> Iterator[Finding]:
             yield Finding("port", "note", text)
         return
     yield Finding("port", "ok", f"Port {number} is free.")
-
-
-def check_database(folder: DataFolder) -> Iterator[Finding]:
-    """Every page of the file is read; its layout is compared with the one this version knows."""
-    file, known = folder.database, known_migrations()[-1].number
-    if not file.exists():
-        yield Finding("database", "note", "There is no database yet.")
-        return
-    try:
-        with in_words(file, folder.backups):
-            sqlite = Sqlite(file)
-            try:
-                damage = [str(row[0]) for row in sqlite.sql("PRAGMA integrity_check(3)") if row[0] != "ok"]
-                version, engine = sqlite.version, str(sqlite.sql("SELECT sqlite_version()")[0][0])
-            finally:
-                sqlite.close()
-        if version > known:
-            raise DatabaseNewer(file, version, known)
-    except StorageError as error:
-        yield Finding("database", "problem", str(error))
-        return
-    if damage:
-        text = f"The database {file} is damaged ({'; '.join(damage)[:300]}). {_backups(folder)}"
-        yield Finding("database", "problem", text)
-        return
-    size = file.stat().st_size / _MEGABYTE
-    yield Finding(
-        "database", "ok", f"The database is sound ({size:,.1f} MB, SQLite {engine}). {_backups(folder)}"
-    )
-    if version < known:
-        yield Finding("database", "note", "The next start brings it up to date, after a backup.")
-
-
-def _backups(folder: DataFolder) -> str:
-    newest = max(folder.backups.glob("*.sqlite3"), key=lambda path: path.stat().st_mtime, default=None)
-    return f"The newest backup is {newest}." if newest else "There is no backup of it."
 
 
 def _make_private(root: Path) -> str:

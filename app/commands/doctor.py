@@ -8,7 +8,6 @@ from pathlib import Path
 
 from app.commands.checks import (
     Finding,
-    check_database,
     check_disk,
     check_environment,
     check_folder,
@@ -17,9 +16,11 @@ from app.commands.checks import (
     check_versions,
 )
 from app.commands.content_checks import check_keys, check_models, check_transcripts, check_turns
+from app.commands.database_check import check_database
 from app.commands.running import find_owner
 from app.commands.sockets import chosen_port
 from app.commands.terminal import Terminal
+from app.infra.errors import InfraError
 from app.infra.paths import DataFolder
 from app.workbench import open_cabinet
 
@@ -86,10 +87,9 @@ def _fixed(finding: Finding) -> Finding:
         return finding
     try:
         return Finding(finding.about, "ok", finding.repair())
-    except OSError as error:
-        return Finding(
-            finding.about, "problem", f"{finding.text} It could not be repaired ({error.strerror})."
-        )
+    except (OSError, InfraError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error).removesuffix(".")
+        return Finding(finding.about, "problem", f"{finding.text} It could not be repaired ({why}).")
 
 
 def _record(finding: Finding) -> dict[str, object]:

@@ -22,6 +22,7 @@ import anyio
 import anyio.to_thread
 from starlette.types import Receive, Scope, Send
 
+from app.commands.daily_backup import keep_backups
 from app.commands.errors import UsageError
 from app.commands.page_server import PageServer
 from app.commands.running import Running, forget, remember
@@ -80,6 +81,7 @@ async def run(options: Options, terminal: Terminal, make_page: MakePage) -> int:
             def ready() -> None:
                 remember(folder, running)
                 terminal.say(f"Plancia is ready: {running.login}")
+                tasks.start_soon(keep_backups, folder, bench.store.clock)
                 if options.open if options.open is not None else has_screen(terminal):
                     tasks.start_soon(open_browser, running.login)
 

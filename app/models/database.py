@@ -118,6 +118,7 @@ def open_database(folder: DataFolder, clock: Clock) -> Database:
     """
     file, backups = folder.database, folder.backups
     with in_words(file, backups), files_in_words(file):
+        refuse_emptied(folder)
         cut_off = _size(file.with_name(file.name + "-wal")) > 0
         _make_private(file)
         sqlite = Sqlite(file)
@@ -131,6 +132,14 @@ def open_database(folder: DataFolder, clock: Clock) -> Database:
         sqlite.close()
         raise
     return Database(sqlite, file, backups)
+
+
+def refuse_emptied(folder: DataFolder) -> None:
+    """A database without a byte is a new one, unless transcripts tell of another. Raises ``DatabaseUnreadable``."""
+    if _size(folder.database) == 0 and any(folder.sessions.glob("*.jsonl")):
+        state = "it is empty" if folder.database.exists() else "it is gone"
+        detail = f"{state}, although {folder.sessions} holds conversations"
+        raise DatabaseUnreadable(folder.database, detail, newest_backup(folder.backups))
 
 
 def _make_private(file: Path) -> None:

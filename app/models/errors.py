@@ -53,12 +53,14 @@ class DatabaseUnreadable(StorageError):
     """The file is damaged or no database; it was left as it is."""
 
     def __init__(self, file: Path, detail: str, backup: Path | None) -> None:
-        kept = f"The newest backup is {backup}." if backup else "There is no backup of it yet."
-        super().__init__(
-            f"The database {file} cannot be read ({detail}). It was left untouched. {kept} "
-            "Run `plancia doctor` to see what can be repaired."
-        )
+        self.damage = f"The database {file} cannot be read ({detail})."
         self.backup = backup
+        way = (
+            f"The newest backup is {backup}: stop Plancia and run `plancia doctor --fix` to go on from it."
+            if backup
+            else "There is no backup of it: `plancia doctor` says what can be done."
+        )
+        super().__init__(f"{self.damage} It was left untouched. {way}")
 
 
 class DatabaseNewer(StorageError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -67,37 +66,6 @@ def test_a_port_that_somebody_has_is_worth_a_note(folder: DataFolder) -> None:
         assert (found.state, f"Port {port} is taken" in found.text) == ("note", True)
         remember(folder, Running(f"http://127.0.0.1:{port}", "t", os.getpid()))
         assert not list(checks.check_port(port, folder))
-
-
-def test_a_sound_database_says_so_and_names_the_newest_backup(folder: DataFolder) -> None:
-    assert only(checks.check_database(folder)).text.endswith("There is no backup of it.")
-    (folder.backups / "old.sqlite3").touch()
-    assert only(checks.check_database(folder)).text.endswith(
-        f"The newest backup is {folder.backups}/old.sqlite3."
-    )
-
-
-def test_a_page_that_was_overwritten_is_found(folder: DataFolder) -> None:
-    data = bytearray(folder.database.read_bytes())
-    data[-4096:] = b"\xff" * 4096
-    folder.database.write_bytes(data)
-    assert only(checks.check_database(folder)).state == "problem"
-
-
-def test_a_newer_database_is_a_problem_in_words(folder: DataFolder) -> None:
-    with sqlite3.connect(folder.database) as database:
-        database.execute("PRAGMA user_version = 9999")
-    database.close()
-    found = only(checks.check_database(folder))
-    assert found.state == "problem"
-    assert "newer Plancia" in found.text
-
-
-def test_an_older_database_waits_for_the_next_start(folder: DataFolder) -> None:
-    with sqlite3.connect(folder.database) as database:
-        database.execute("PRAGMA user_version = 0")
-    database.close()
-    assert [each.state for each in checks.check_database(folder)] == ["ok", "note"]
 
 
 def test_the_disk_has_room(folder: DataFolder) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 
+from app.infra.clock import SystemClock
 from app.infra.locks import FolderLock
+from app.models.backups import back_up_daily
 from tests.commands.seat import Ran, Seat
 from tests.fakes.llm_client import FakeLLM
+from tests.fakes.llm_script import say
 
 
 def state(ran: Ran, about: str) -> str:
@@ -69,6 +72,32 @@ def test_a_damaged_database_is_a_problem_and_is_left_as_it_is(seat: Seat) -> Non
     ran = seat("doctor", "--json", "--fix")
     assert (ran.code, state(ran, "database")) == (1, "problem")
     assert state(ran, "transcripts") == "nothing"
+    assert seat.folder.database.read_bytes() == b"rubbish" * 1000
+
+
+def test_a_damaged_database_is_put_right_from_its_backup_when_asked(seat: Seat, llm: FakeLLM) -> None:
+    seat.with_model(llm)
+    llm.always(say("Here."))
+    seat("run", "Hi")
+    back_up_daily(seat.folder.database, seat.folder.backups, SystemClock().now())
+    seat.folder.database.write_bytes(b"rubbish" * 1000)
+    refused = seat("run", "Hi again")
+    assert refused.code == 1
+    assert "plancia doctor --fix" in refused.err
+    assert "`plancia doctor --fix` repairs this." in seat("doctor").out
+    assert seat("doctor", "--fix").code == 0
+    assert seat("doctor").code == 0
+    assert seat("run", "Hi again").code == 0
+
+
+def test_it_is_not_touched_under_somebody_who_has_the_folder(seat: Seat, llm: FakeLLM) -> None:
+    seat.with_model(llm)("run", "Hi")
+    back_up_daily(seat.folder.database, seat.folder.backups, SystemClock().now())
+    seat.folder.database.write_bytes(b"rubbish" * 1000)
+    with FolderLock(seat.folder):
+        ran = seat("doctor", "--fix")
+    assert ran.code == 1
+    assert "It could not be repaired (Plancia is already running" in ran.out
     assert seat.folder.database.read_bytes() == b"rubbish" * 1000
 
 

@@ -189,6 +189,23 @@ def test_what_is_no_database_is_left_as_it_is(folder: DataFolder, content: bytes
     assert folder.database.read_bytes() == content
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_database_without_a_byte_beside_transcripts_is_not_taken_for_a_new_one(
+    folder: DataFolder, is_there: bool
+) -> None:
+    (folder.sessions / "ses_1.jsonl").touch()
+    if is_there:
+        folder.database.touch()
+    with pytest.raises(DatabaseUnreadable, match=r"although .*sessions holds conversations"):
+        open_database(folder, CLOCK)
+    assert folder.database.exists() == is_there
+
+
+def test_one_that_a_first_start_had_only_begun_is_a_new_one(folder: DataFolder) -> None:
+    folder.database.touch()
+    open_database(folder, CLOCK).close()
+
+
 def test_the_newest_backup_is_named(folder: DataFolder) -> None:
     (folder.backups / "plancia-20260101T000000000Z-before-0002.sqlite3").write_bytes(b"old")
     newest = folder.backups / "plancia-20261130T000000000Z-before-0003.sqlite3"
