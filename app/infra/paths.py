@@ -181,7 +181,7 @@ def asset_root(name: Literal["templates", "static"]) -> Path:
         if candidate.is_dir():
             return candidate
     raise AssetsMissing(
-        f"This installation has no {name}. Install Plancia again: pip install --force-reinstall plancia"
+        f"This installation has no {name}. Install Plancia again, from its wheel or its checkout."
     )
 
 

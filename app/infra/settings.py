@@ -44,7 +44,7 @@ SETTINGS: Mapping[str, Setting] = {
             "access.mode",
             "choice",
             "standard",
-            "How much members may do without asking.",
+            "How much members may do without asking. Nothing reads it yet.",
             choices=("cautious", "standard", "trusted"),
         ),
         Setting(
@@ -62,8 +62,18 @@ SETTINGS: Mapping[str, Setting] = {
             "What Enter does while an answer is being written: steer it, or queue the message for after it.",
             choices=("steer", "queue"),
         ),
-        Setting("evolution.enabled", "switch", False, "Whether members learn from how their work went."),
-        Setting("memory.enabled", "switch", False, "Whether members remember things between conversations."),
+        Setting(
+            "evolution.enabled",
+            "switch",
+            False,
+            "Whether members learn from how their work went. Nothing reads it yet.",
+        ),
+        Setting(
+            "memory.enabled",
+            "switch",
+            False,
+            "Whether members remember things between conversations. Nothing reads it yet.",
+        ),
         Setting(
             "model.default",
             "text",
