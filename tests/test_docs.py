@@ -42,7 +42,7 @@ EXAMPLES: tuple[engine.Event, ...] = (
     engine.ToolStart("", "", {}),
     engine.ToolProgress("", "", 0, 0),
     engine.ToolEnd("", "", "", True, "E_X", 0),
-    engine.Compaction(0, 0),
+    engine.Compaction(0, 0, ""),
     engine.Retry(0, 0, ""),
     engine.Fallback("", "", ""),
     engine.Steer("", ""),

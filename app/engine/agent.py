@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from app.engine.compaction import THRESHOLD
 from app.engine.tools import ToolMap
 
 
@@ -17,3 +18,7 @@ class Agent:
     model: str | None = None
     """``provider/model``, a bare name, or None for the default."""
     step_limit: int = 100
+    compact_at: float = THRESHOLD
+    """Share of the model's window from which the history is compacted."""
+    open_steps: Callable[[], str] = str
+    """What is left of the agent's plan, word for word; empty without one. A compaction tells it again."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from anyio.to_thread import run_sync
@@ -11,11 +11,13 @@ from app.engine.abort import Abort
 from app.engine.agent import Agent
 from app.engine.answer import Answer
 from app.engine.assembly import CallAssembler
-from app.engine.errors import Aborted, ProviderError
-from app.engine.events import Event, Retry
+from app.engine.calling import call_model
+from app.engine.compacting import Compactor
+from app.engine.errors import ProviderError
+from app.engine.events import Event, Retry, Usage
 from app.engine.harness import Harness
 from app.engine.messages import Message, Origin, ToolCall
-from app.engine.metering import CallMeter, Meter
+from app.engine.metering import Meter
 from app.engine.provider import ModelRequest, ResolvedModel
 from app.engine.retry import come_back, wait_seconds
 from app.engine.session import Session
@@ -53,6 +55,7 @@ class Asking:
         self._harness = harness
         self._abort = abort
         self._meter = meter
+        self._compactor = Compactor(agent, session, harness, abort, meter)
 
     async def ask(self, *, closing: bool = False) -> AsyncGenerator[Event, None]:
         """Afterwards ``answer`` is whole. A ``closing`` one may call no tool.
@@ -95,11 +98,12 @@ class Asking:
     async def _ask(self, cut: Answer | None, closing: bool) -> AsyncGenerator[Event, None]:
         """One stream that brought something, after as many attempts as that takes. ``cut`` is written on."""
         failures = empties = 0
+        overflowed = False
         while True:
             answer = self._begin(cut)
             failure: ProviderError | None = None
             try:
-                async with aclosing(self._stream(answer, cut, closing)) as events:
+                async with aclosing(self._attempt(answer, cut, closing, overflowed)) as events:
                     async for event in events:
                         yield event
             except ProviderError as error:
@@ -110,6 +114,9 @@ class Asking:
                 return
             if failure is None and cut is not None:
                 return  # there was nothing more to say
+            if failure is not None and failure.kind == "overflow" and not overflowed:
+                overflowed = True
+                continue
             if failure is None:
                 empties += 1
                 failure = empty_answer(self.label)
@@ -128,33 +135,33 @@ class Asking:
         self.answer = cut.written_on(calls) if cut else Answer(self._harness.new_id("msg"), calls)
         return self.answer
 
-    async def _stream(self, answer: Answer, cut: Answer | None, closing: bool) -> AsyncGenerator[Event, None]:
-        """One request and the events of its answer as they arrive, closed by its ``Usage`` on every way out."""
+    async def _attempt(
+        self, answer: Answer, cut: Answer | None, closing: bool, overflowed: bool
+    ) -> AsyncGenerator[Event, None]:
+        """Room is made where it is needed, then one request is sent and its answer collected."""
         model = await self._find_model()
-        request = self._request(model, cut, closing)
-        stream = model.provider.stream(request)
-        call = CallMeter(model, request, self._harness.clock)
-        try:
-            async with aclosing(stream) as batches:
-                while True:
-                    async with self._abort.guard():
-                        batch = await anext(batches, None)
-                    if batch is None:
-                        break
-                    call.first_token()
-                    for event in answer.take(batch):
-                        yield event
-        except (ProviderError, Aborted) as error:
-            outcome = error.kind if isinstance(error, ProviderError) else "aborted"
-            for event in self._end(answer, call, outcome):
+        system, tools = self._agent.system_prompt(), define(self._agent.tools)
+        async with aclosing(self._compactor.make_room(model, system, tools, overflowed=overflowed)) as events:
+            async for event in events:
                 yield event
-            raise
-        for event in self._end(answer, call, "ok"):
-            yield event
-
-    def _end(self, answer: Answer, call: CallMeter, outcome: str) -> Iterator[Event]:
-        yield from answer.end()
-        yield self._meter.counted(call.usage(answer, outcome))
+        begun = cut.message(time="", origin=self.origin) if cut else None
+        seen = self._compactor.seen
+        request = ModelRequest(
+            model=model.model,
+            system=system,
+            messages=(*seen, begun) if begun else seen,
+            tools=tools,
+            tool_choice="none" if closing else "auto",
+            session_id=self._session.id,
+        )
+        call = call_model(
+            model, request, answer, clock=self._harness.clock, abort=self._abort, meter=self._meter
+        )
+        async with aclosing(call) as events:
+            async for event in events:
+                if isinstance(event, Usage):
+                    self._compactor.learn(event)
+                yield event
 
     async def _find_model(self) -> ResolvedModel:
         """In a thread: the key may lie in a keyring that asks its user first, and the wire may still be unloaded."""
@@ -173,18 +180,6 @@ class Asking:
             self._used.update(call.id for call in messages[place].calls)
         self._looked_at = len(messages)
         return self._used
-
-    def _request(self, model: ResolvedModel, cut: Answer | None, closing: bool) -> ModelRequest:
-        messages = tuple(self._session.messages)
-        begun = cut.message(time="", origin=self.origin) if cut else None
-        return ModelRequest(
-            model=model.model,
-            system=self._agent.system_prompt(),
-            messages=(*messages, begun) if begun else messages,
-            tools=define(self._agent.tools),
-            tool_choice="none" if closing else "auto",
-            session_id=self._session.id,
-        )
 
 
 def final(error: ProviderError) -> ProviderError:

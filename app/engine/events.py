@@ -68,9 +68,12 @@ class ToolEnd:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
+    """The older part of the history was summarised for the model; ``message_id`` names the summary."""
+
     type: ClassVar[str] = "compaction"
     tokens_before: int
     tokens_after: int
+    message_id: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from app.infra.paths import DataFolder
 from app.prompts.rendering import compose
 from app.workspace import sessions
 from app.workspace.rows import ConversationRow, SessionRow
+from app.workspace.settings import get_number
 from app.workspace.store import Store
 
 COMMANDER = "commander"
@@ -58,6 +59,7 @@ class Members:
             tools=tools,
             model=conversation.model,
             step_limit=COMMANDER_STEPS,
+            compact_at=get_number(self._store, "compaction.threshold"),
         )
 
     async def open_session(self, row: SessionRow) -> JsonlSession:

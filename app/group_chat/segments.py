@@ -172,7 +172,12 @@ class Segments:
         data: dict[str, Any]
         match event:
             case engine.Compaction():
-                data = {"notice": "compaction", "before": event.tokens_before, "after": event.tokens_after}
+                data = {
+                    "notice": "compaction",
+                    "before": event.tokens_before,
+                    "after": event.tokens_after,
+                    "summary": event.message_id,
+                }
             case engine.Fallback():
                 data = {
                     "notice": "fallback",

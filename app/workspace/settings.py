@@ -18,6 +18,13 @@ def get_setting(store: Store, key: str) -> Value:
     return _in_force(entry, stored[1] if stored else None)
 
 
+def get_number(store: Store, key: str) -> float:
+    """``get_setting`` of one that is a number."""
+    value = get_setting(store, key)
+    assert isinstance(value, int | float)
+    return value
+
+
 def set_setting(store: Store, key: str, text: str) -> Value:
     """Change it to what ``text`` stands for and return that. Raises ``SettingError`` naming what is taken."""
     value = parse(key, text)

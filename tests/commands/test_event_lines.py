@@ -45,7 +45,7 @@ SAID: list[tuple[engine.Event, dict[str, Any]]] = [
             "duration_ms": 3,
         },
     ),
-    (engine.Compaction(9, 3), {"tokens_before": 9, "tokens_after": 3}),
+    (engine.Compaction(9, 3, "m"), {"tokens_before": 9, "tokens_after": 3}),
     (engine.Retry(1, 2000, "busy"), {"attempt": 1, "wait_ms": 2000, "reason": "busy"}),
     (engine.Fallback("a/b", "c/d", "busy"), {"from": "a/b", "to": "c/d", "reason": "busy"}),
     (engine.LoopWarning("bash", 3), {"name": "bash", "count": 3}),

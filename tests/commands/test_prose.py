@@ -55,7 +55,7 @@ def test_nobody_watching_nothing_is_whispered() -> None:
         (engine.ToolEnd("c", "read_file", "E_X:\n no", True, "E_X", 1), "  E_X: no"),
         (engine.Retry(1, 2400, "Busy."), "Busy. Trying again in 2 s."),
         (engine.Fallback("a/b", "c/d", "busy"), "c/d answers instead of a/b: busy"),
-        (engine.Compaction(9000, 3000), "Older messages were summarised (9,000 → 3,000 tokens)."),
+        (engine.Compaction(9000, 3000, "m"), "Older messages were summarised (9,000 → 3,000 tokens)."),
         (engine.LoopWarning("bash", 3), "bash has been called 3 times in a row with the same arguments."),
     ],
 )

@@ -11,6 +11,7 @@ from app.engine.provider import CallFragment, ModelRequest
 from app.engine.scripted import ScriptedModel, call, say
 from app.group_chat.errors import FolderMissing
 from app.workspace import conversations, sessions
+from app.workspace.settings import set_setting
 from tests.group_chat.rooms import house
 
 pytestmark = pytest.mark.anyio
@@ -67,6 +68,16 @@ async def test_a_large_result_is_kept_with_its_conversation_and_can_be_read_on(t
         await at.say("look for it")
         assert "needle" in model.requests[2].messages[-1].results[0].text
         assert [file.parent.name for file in at.folder.results.rglob("res_*")] == [at.room.id]
+
+
+async def test_the_setting_says_from_where_a_history_is_compacted(tmp_path: Path) -> None:
+    model = ScriptedModel(say("one"), say("## Goal\nnothing"), say("two"), window=8_000)
+    async with house(tmp_path, model) as at:
+        set_setting(at.store, "compaction.threshold", "0.5")
+        await at.say("tide " * 2_500)
+        await at.say("and now?")
+        assert ("notice", "done", "compaction") in at.shape()
+        assert model.requests[2].messages[0].summary is not None
 
 
 async def test_the_conversations_model_is_the_one_that_is_asked(tmp_path: Path) -> None:

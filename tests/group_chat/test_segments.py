@@ -140,7 +140,7 @@ def test_the_end_leaves_nothing_open_and_says_what_it_was(
 
 def test_other_events_are_notices_and_a_model_call_is_a_line_of_the_ledger(chat: Chat) -> None:
     chat.take(
-        engine.Compaction(9000, 3000),
+        engine.Compaction(9000, 3000, "msg_1"),
         engine.Fallback("a/b", "c/d", "a/b is down."),
         engine.LoopWarning("read_file", 3),
         Usage("demo", "tour", input_tokens=5),

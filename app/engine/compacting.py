@@ -1,0 +1,170 @@
+"""Keeps the requests of one run within the window of the model that answers: measures, decides, has it summarised.
+
+``compaction`` decides, ``view`` is what the model sees; the session only ever grows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import assert_never
+
+from app.engine.abort import Abort
+from app.engine.agent import Agent
+from app.engine.answer import Answer
+from app.engine.assembly import CallAssembler
+from app.engine.calling import call_model
+from app.engine.compaction import Compact, Nothing, Past, Skip, Stop, TooSmall, decide, is_due, summary_budget
+from app.engine.errors import ProviderError, ProviderErrorKind
+from app.engine.events import Compaction, Event, Retry, Usage
+from app.engine.frontier import ask_for_summary, check_frontier, frontier_of, summary_blocks
+from app.engine.harness import Harness
+from app.engine.messages import Message, Text
+from app.engine.metering import Meter
+from app.engine.provider import ModelRequest, ResolvedModel, ToolDefinition
+from app.engine.record import take_record
+from app.engine.retry import wait_seconds
+from app.engine.session import Session
+from app.engine.tokens import Estimator
+from app.engine.view import GrowingView, View, before_tail, summary_message
+from app.infra.clock import iso
+from app.infra.logs import note
+
+RETRIES = 2
+"""How often a summary that failed is asked for again; after that one is made without a model."""
+
+FOR_THE_USER: frozenset[ProviderErrorKind] = frozenset(
+    {"auth", "balance", "subscription", "budget", "unknown_model"}
+)
+"""Failures that the next call would meet too, and that only the user can settle: nothing is compacted for them."""
+
+
+class Compactor:
+    """``seen`` is what the model is shown; ``make_room`` comes before every call."""
+
+    def __init__(self, agent: Agent, session: Session, harness: Harness, abort: Abort, meter: Meter) -> None:
+        self._agent = agent
+        self._session = session
+        self._harness = harness
+        self._abort = abort
+        self._meter = meter
+        self._view = GrowingView()
+        self._estimator = Estimator()
+        self._estimated = 0
+        self._past: list[Past] = []
+        self._skipped = False
+        self._summary = ""
+        """What the model wrote when it was asked last."""
+
+    @property
+    def seen(self) -> tuple[Message, ...]:
+        return self._look().messages
+
+    def learn(self, usage: Usage) -> None:
+        """A call that was estimated by ``make_room`` has been counted by its provider."""
+        if not usage.estimated and usage.outcome == "ok":
+            reported = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+            self._estimator.correct(self._estimated, reported)
+
+    async def make_room(
+        self,
+        model: ResolvedModel,
+        system: str,
+        tools: tuple[ToolDefinition, ...],
+        *,
+        overflowed: bool = False,
+    ) -> AsyncGenerator[Event, None]:
+        """Compact the history where the next request asks for it.
+
+        ``overflowed``: the model has refused it as too long. Raises ``ProviderError`` of kind overflow where no
+        compaction helps, and what the summarising call failed with where only the user can settle it.
+        """
+        seen, window = self._look(), model.context_window
+        self._estimated = self._estimator.request(system, tools, seen.messages)
+        if not overflowed and not is_due(self._estimated, window, self._agent.compact_at):
+            return
+        decision = decide(
+            seen.messages,
+            self._estimator.sizes(seen.messages),
+            window=window,
+            fixed=self._estimator.fixed(system, tools),
+            past=self._past,
+            threshold=self._agent.compact_at,
+            overflowed=overflowed,
+        )
+        match decision:
+            case Nothing():
+                pass
+            case Skip():
+                self._note_skip(decision)
+            case Stop() | TooSmall():
+                raise ProviderError("overflow", decision.sentence)
+            case Compact():
+                async with aclosing(self._compact(model, seen, decision)) as events:
+                    async for event in events:
+                        yield event
+                before, self._estimated = self._estimated, self._estimator.request(system, tools, self.seen)
+                self._past.append(Past(before, self._estimated))
+                yield Compaction(before, self._estimated, self.seen[0].id)
+            case _:
+                assert_never(decision)
+
+    def _look(self) -> View:
+        return self._view.of(self._session.messages)
+
+    async def _compact(
+        self, model: ResolvedModel, seen: View, decision: Compact
+    ) -> AsyncGenerator[Event, None]:
+        """Put a summary in the place of what stands before the cut; the session holds it afterwards."""
+        budget = summary_budget(model.context_window)
+        async with aclosing(self._summarise(model, seen.messages[: decision.cut], budget)) as events:
+            async for event in events:
+                yield event
+        record = take_record(
+            before_tail(self._session.messages, seen, decision.cut),
+            budget,
+            leave_out={seen.messages[place].id for place in decision.resend},
+        )
+        frontier = check_frontier(self._summary, record, budget) or frontier_of(record, budget)
+        now = iso(self._harness.clock.now())
+        blocks = summary_blocks(frontier, record, plan=self._agent.open_steps())
+        await self._session.append(
+            summary_message(seen, decision, blocks, id=self._harness.new_id("msg"), time=now)
+        )
+
+    async def _summarise(
+        self, model: ResolvedModel, messages: tuple[Message, ...], budget: int
+    ) -> AsyncGenerator[Event, None]:
+        """Have the model write a summary; where it cannot there is none. Its words are not for the chat."""
+        self._summary = ""
+        window = int(model.context_window / self._estimator.factor)
+        system, text = ask_for_summary(messages, budget=budget, window=window)
+        asked = Message("user", (Text(text),), "summary", iso(self._harness.clock.now()))
+        request = ModelRequest(model.model, system, (asked,), max_output_tokens=budget)
+        for failures in range(RETRIES + 1):
+            answer = Answer("summary", CallAssembler(self._harness.new_id))
+            call = call_model(
+                model, request, answer, clock=self._harness.clock, abort=self._abort, meter=self._meter
+            )
+            try:
+                async with aclosing(call) as events:
+                    async for event in events:
+                        if isinstance(event, Usage):
+                            yield event
+                self._summary = answer.text
+                return
+            except ProviderError as error:
+                if error.kind in FOR_THE_USER:
+                    raise
+                wait = wait_seconds(error, failures, self._harness.random)
+                if wait is None or failures == RETRIES:
+                    note("summary_failed", outcome=error.kind)
+                    return
+                yield Retry(self._meter.next_attempt(), round(wait * 1000), error.message)
+            async with self._abort.guard():
+                await self._harness.clock.sleep(wait)
+
+    def _note_skip(self, skip: Skip) -> None:
+        if not self._skipped:
+            note("compaction_skipped", gain=skip.gain)
+        self._skipped = True
