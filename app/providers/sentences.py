@@ -220,5 +220,5 @@ def _host(url: str) -> str:
 
 def _own_limit(symptom: Symptom) -> str:
     """How long was waited, where the limit was ours."""
-    found = re.search(r"([\d.]+ s)$", symptom.message) if symptom.raised == "StreamSilent" else None
+    found = re.match(r"[^:]*: ([\d.]+ s)\b", symptom.message) if symptom.raised == "StreamSilent" else None
     return f" (waited {found[1]})" if found else ""

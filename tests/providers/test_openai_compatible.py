@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from contextlib import aclosing
 from typing import Any
@@ -365,6 +366,7 @@ async def test_each_wait_has_its_limit_and_comments_are_no_sign_of_life(
     found = await collect(wire(limits=limits))
     assert found.error is not None
     assert found.error.kind == "timeout"
+    assert re.search(r"\(waited 0\.\d+ s\)", found.error.message)
     assert text is None or found.text == text
     assert (await llm.until_ended(0))["ended"] == "left"
 
