@@ -33,6 +33,17 @@ def read_counts(usage: Mapping[str, Any]) -> UsageReport | None:
     return UsageReport(max(0, prompt - cached - written), output, cached, written, price)
 
 
+def read_disjoint_counts(usage: Mapping[str, Any]) -> UsageReport | None:
+    """Counts in Anthropic's words, in which the input is without what a cache served or took."""
+    report = UsageReport(
+        _count(usage, "input_tokens"),
+        _count(usage, "output_tokens"),
+        _count(usage, "cache_read_input_tokens"),
+        _count(usage, "cache_creation_input_tokens"),
+    )
+    return None if report == UsageReport() else report
+
+
 def _inner(usage: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     value = usage.get(key)
     return value if isinstance(value, dict) else {}

@@ -193,7 +193,7 @@ PER_MINUTE = re.compile(r"per[ _-]?(minute|second)|\b[rt]p[ms]\b")
 """A limit that passes by waiting."""
 
 OUTPUT_CAP = re.compile(
-    r"\b(max_tokens|max_completion_tokens|max_output_tokens|maxoutputtokens|budget_tokens)\b.{0,60}"
+    r"\b(max_tokens|max_completion_tokens|max_output_tokens|maxoutputtokens|budget_tokens)\b(?! exceed context).{0,60}"
     r"(too large|invalid|range|supports|must be|should be|value|below|above|>)|(range of|invalid) max_tokens"
 )
 """Talk about how much may be written, which is no talk about how much was sent."""

@@ -8,6 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
+from app.providers.anthropic_compatible import AnthropicCompatible
+from app.providers.direct import DirectWire
+from app.providers.ollama import Ollama
 from app.providers.openai_compatible import OpenAICompatible
 from tests.fakes.llm_client import FakeLLM
 
@@ -20,5 +23,25 @@ def wire(llm: FakeLLM, http_client: httpx.AsyncClient) -> Callable[..., OpenAICo
         base_url: str | None = None, key: str | None = "sk-test-0123456789abcdef", **rest: Any
     ) -> OpenAICompatible:
         return OpenAICompatible("local", base_url or llm.base_url, key, http_client, **rest)
+
+    return make
+
+
+SPEAKERS: dict[str, type[DirectWire]] = {
+    "openai_chat": OpenAICompatible,
+    "anthropic": AnthropicCompatible,
+    "ollama": Ollama,
+}
+"""The wires that speak HTTP themselves, as the case tables call them."""
+
+
+@pytest.fixture
+def speak(llm: FakeLLM, http_client: httpx.AsyncClient) -> Callable[..., DirectWire]:
+    """Makes a wire of any language to the fake server."""
+
+    def make(language: str, key: str | None = "sk-test-0123456789abcdef", **rest: Any) -> DirectWire:
+        kind: Any = SPEAKERS[language]
+        made: DirectWire = kind("local", llm.base_url, key, http_client, **rest)
+        return made
 
     return make
