@@ -74,7 +74,7 @@ def end_turn(
     model: str | None = None,
     ended: str | None = None,
 ) -> TurnEnd:
-    """Close a turn, now or as of ``ended``. Messages of it that still stream become ``interrupted``: nothing spins for ever.
+    """Close a turn, now or as of ``ended``. Its messages that still stream become ``interrupted``: nothing spins.
 
     A turn that has ended already stays as it ended. Raises ``NotFound``.
     """
