@@ -159,9 +159,7 @@ def folder_to_be(path: Path) -> Path:
 
 def _unusable(path: Path, error: Exception) -> FolderUnusable:
     why = getattr(error, "strerror", None) or error
-    return FolderUnusable(
-        f"The folder {path} cannot be worked in: {why}. Choose another folder."
-    )
+    return FolderUnusable(f"The folder {path} cannot be worked in: {why}. Choose another folder.")
 
 
 @asynccontextmanager
