@@ -13,7 +13,7 @@ import re
 import secrets
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -86,7 +86,8 @@ def logging_to(folder: Path, *, size: int = _MEGABYTE, kept: int = 3) -> Iterato
     finally:
         root.removeHandler(handler)
         _log.setLevel(level)
-        handler.close()
+        with suppress(OSError):  # what a full disk has not taken of it by now
+            handler.close()
 
 
 class _PrivateFile(RotatingFileHandler):

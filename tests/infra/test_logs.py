@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import resource
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -134,3 +135,18 @@ def test_reference_ids_differ_and_can_be_read_aloud() -> None:
     ids = {reference_id() for _ in range(100)}
     assert len(ids) == 100
     assert all(re.fullmatch(r"R-[2-9A-HJ-NP-Z]{8}", reference) for reference in ids)
+
+
+def test_a_disk_that_is_full_ends_nothing_and_is_not_complained_of(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with logging_to(tmp_path):
+        note("turn_ended")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+        try:
+            with logging_to(tmp_path):
+                note("turn_ended")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert capfd.readouterr().err == ""
