@@ -158,8 +158,13 @@ def test_what_is_wrong_stands_under_its_field(models: Page) -> None:
     form(models).get_by_role("button", name="Save").click()
     name = form(models).get_by_label("Name")
     expect(name).to_have_attribute("aria-invalid", "true")
+    expect(name).to_be_focused()
     expect(name).to_have_accessible_description(re.compile("small letters"))
     expect(form(models).get_by_label("Address")).to_have_value("http://127.0.0.1:9/v1")
+    fill(models, name="lab", base_url="http://models.example/v1")
+    form(models).get_by_role("button", name="Save").click()
+    expect(form(models).get_by_role("checkbox", name="unencrypted")).to_be_focused()
+    expect(name).not_to_have_attribute("aria-invalid", "true")
 
 
 def test_sources_are_moved_tested_and_removed(models: Page, llm: FakeLLM) -> None:
