@@ -106,7 +106,7 @@ def test_what_is_waited_for_is_said_and_why_it_takes_long(models: Page, llm: Fak
     form(models).get_by_role("button", name="Test").click()
     expect(form(models).get_by_text("Asking the server…")).to_be_visible()
     expect(form(models).get_by_text("litellm is loaded")).to_be_hidden()
-    form(models).get_by_label("Kind").select_option("anthropic")
+    form(models).get_by_label("Kind").select_option("litellm")
     expect(form(models).get_by_text("litellm is loaded")).to_be_visible()
     llm.release()
     expect(form(models).get_by_text("Asking the server…")).to_be_hidden()
