@@ -24,6 +24,7 @@ from app.engine.harness import Harness
 from app.engine.provider import ModelSource
 from app.group_chat.bus import Bus
 from app.group_chat.members import Members
+from app.hands.pictures import load_picture
 from app.infra.clock import Clock, SystemClock
 from app.infra.ids import new_id
 from app.infra.locks import FolderLock
@@ -126,7 +127,9 @@ async def open_cabinet(
             ),
             stored_key=secrets.get,
             environment=environment,
-            connect=Wiring(client=http.client, clock=clock).connect,
+            connect=Wiring(
+                client=http.client, clock=clock, load_image=partial(load_picture, folder.root)
+            ).connect,
             catalogue=Catalogue.installed(),
         )
         yield Cabinet(folder, store, secrets, sources, environment)

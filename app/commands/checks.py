@@ -44,7 +44,7 @@ def check_versions() -> Iterator[Finding]:
         yield Finding(
             "version",
             "note",
-            "litellm is not installed, so only hosts that speak OpenAI's dialect can be reached. "
+            "litellm is not installed, so only hosts that speak like OpenAI, Anthropic or Ollama can be reached. "
             'Add it with: pip install "plancia[providers]"',
         )
 

@@ -84,10 +84,10 @@ async def ask(cabinet: Cabinet, source: SourceConfig, terminal: Terminal) -> Aut
 
 async def ask_windows(cabinet: Cabinet, source: SourceConfig) -> dict[str, int]:
     """Tokens by model, as far as the server's list says so."""
-    from app.providers.openai_compatible import OpenAICompatible
+    from app.providers.direct import DirectWire
 
     provider = _provider(cabinet, source)
-    if not isinstance(provider, OpenAICompatible):
+    if not isinstance(provider, DirectWire):
         return {}
     try:
         return await provider.list_windows()

@@ -17,6 +17,7 @@ from app.engine.chat_writer import ChatWriter
 from app.engine.compiler import Compiler
 from app.engine.errors import ProviderError
 from app.engine.messages import Origin
+from app.engine.pictures import LoadImage, load_nothing
 from app.engine.provider import AuthCheck, ModelRequest, StreamBatch
 from app.engine.retry import retry_after
 from app.infra.clock import Clock
@@ -42,6 +43,7 @@ class LiteLLM:
         base_url: str | None,
         clock: Clock,
         limits: StreamLimits | None = None,
+        load_image: LoadImage = load_nothing,
     ) -> None:
         self._id = id
         self._prefix = prefix
@@ -49,6 +51,7 @@ class LiteLLM:
         self._base_url = base_url
         self._clock = clock
         self._limits = limits or limits_for(base_url or "")
+        self._load_image = load_image
 
     @property
     def id(self) -> str:
@@ -56,7 +59,7 @@ class LiteLLM:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamBatch, None]:
         origin = Origin(self._id, request.model, self._base_url)
-        body = Compiler(ChatWriter(("thinking_blocks",)), origin).compile(request)
+        body = Compiler(ChatWriter(("thinking_blocks",)), origin, self._load_image).compile(request)
         try:
             litellm = await load()
             silence = Silence(self._limits)

@@ -14,6 +14,7 @@ _WINDOW = (
     "context_length",
     "context_window",
     "max_context_length",
+    "max_input_tokens",
 )
 """What servers call the window: what is really loaded goes before what the model could hold."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from app.engine.errors import ProviderError
@@ -23,6 +23,9 @@ from app.providers.detection import local_source
 from app.providers.sources import SourceConfig, from_environment
 from app.providers.vendors import KEYLESS, VENDORS, find_vendor, vendor_of
 from app.providers.wires import DEMO, Wire, places_of, wire_of
+
+_LOADED_WINDOW = 32_768
+"""Tokens, for a server that loads its models with the window it is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +153,16 @@ class Sources:
     def _model(self, source: SourceConfig, model: str) -> ResolvedModel:
         wire = wire_of(source, self._key(source), self._litellm_hosts(source))
         facts = self._catalogue.facts(source.host_name, model)
+        window = source.context or facts.context_window
+        if source.kind == "ollama":
+            # It loads a model with the window it is asked for, and most machines cannot hold what a model could.
+            window = source.context or min(window, _LOADED_WINDOW)
+            wire = replace(wire, context=window)
         return ResolvedModel(
             provider=self._connect(wire),
             model=model,
             endpoint=wire.base_url,
-            context_window=source.context or facts.context_window,
+            context_window=window,
             max_output=source.max_output or facts.max_output,
             price_in=facts.price_in if source.price_in is None else source.price_in,
             price_out=facts.price_out if source.price_out is None else source.price_out,

@@ -38,7 +38,12 @@ class SourceConfig:
         """The known host that an empty address means. A key goes there, so nothing but kind or name may say it."""
         if self.base_url or self.kind in ("ollama", "gateway"):
             return None
-        return find_vendor("anthropic") if self.kind == "anthropic" else self.vendor
+        if self.kind == "anthropic":
+            return find_vendor("anthropic")
+        speaks_otherwise = (
+            self.kind == "openai" and self.vendor is not None and self.vendor.wire == "anthropic"
+        )
+        return None if speaks_otherwise else self.vendor
 
     @property
     def host_name(self) -> str:

@@ -1,6 +1,6 @@
 """The hosts we know by name: their address, the variables that hold their keys, the names of their models.
 
-Data only. Hosts that speak OpenAI's dialect are spoken to directly, the others through litellm.
+Data only. Hosts that speak like OpenAI or Anthropic are spoken to directly, the others through litellm.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ class Vendor:
     name: str
     """As in ``provider/model``."""
     title: str
-    wire: Literal["openai", "litellm"]
+    wire: Literal["openai", "anthropic", "litellm"]
     keys: tuple[str, ...]
     """Environment variables that may hold a key, the usual one first."""
     base_url: str | None = None
@@ -39,8 +39,9 @@ VENDORS: tuple[Vendor, ...] = (
     Vendor(
         "anthropic",
         "Anthropic",
-        "litellm",
+        "anthropic",
         ("ANTHROPIC_API_KEY",),
+        "https://api.anthropic.com",
         base_variables=("ANTHROPIC_BASE_URL",),
         prefixes=("claude-",),
         default_model="claude-sonnet-5-5",

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, assert_never
 from urllib.parse import urlsplit
 
+from app.engine.pictures import LoadImage, load_nothing
 from app.engine.provider import Provider
 from app.infra.clock import Clock
 from app.providers import refusals
@@ -32,11 +33,13 @@ class Wire:
     """All that tells one provider object from another."""
 
     id: str
-    dialect: Literal["openai", "litellm", "demo"]
+    dialect: Literal["openai", "anthropic", "ollama", "litellm", "demo"]
     base_url: str | None = None
     key: str | None = field(default=None, repr=False)
     prefix: str = ""
     """litellm's name of the host, put before the model's name."""
+    context: int | None = None
+    """The window in tokens that a server of one's own is asked to load its models with."""
 
 
 DEMO = Wire("demo", "demo")
@@ -48,14 +51,13 @@ def wire_of(source: SourceConfig, key: str | None, litellm_hosts: Collection[str
     vendor = source.vendor
     match source.kind:
         case "ollama":
-            return Wire(source.name, "openai", _under_v1(url or OLLAMA_URL), key)
-        case "openai" | "gateway":
+            return Wire(source.name, "ollama", url or OLLAMA_URL, key)
+        case "openai" | "anthropic" | "gateway":
             own = source.host.base_url if source.host else None
             if url is None and own is None:
                 raise refusals.no_address(source.name)
-            return Wire(source.name, "openai", url or own, key)
-        case "anthropic":
-            return Wire(source.name, "litellm", url, key, "anthropic")
+            dialect: Literal["openai", "anthropic"] = "anthropic" if source.kind == "anthropic" else "openai"
+            return Wire(source.name, dialect, url or own, key)
         case "litellm":
             host = vendor.litellm_name if vendor else source.name
             return Wire(source.name, "litellm", url, key, host if vendor or host in litellm_hosts else "")
@@ -64,7 +66,7 @@ def wire_of(source: SourceConfig, key: str | None, litellm_hosts: Collection[str
 
 def loads_litellm(kind: str) -> bool:
     """Whether the first question to a source of this kind imports litellm, which can take half a minute."""
-    return kind in ("anthropic", "litellm") and "litellm" not in sys.modules
+    return kind == "litellm" and "litellm" not in sys.modules
 
 
 def places_of(source: SourceConfig, litellm_hosts: Collection[str]) -> frozenset[str]:
@@ -92,10 +94,12 @@ class Wiring:
         *,
         client: Callable[[], httpx.AsyncClient],
         clock: Clock,
+        load_image: LoadImage = load_nothing,
         litellm_installed: Callable[[], bool] = lambda: find_spec("litellm") is not None,
     ) -> None:
         self._client = client
         self._clock = clock
+        self._load_image = load_image
         self._litellm_installed = litellm_installed
         self._built: dict[Wire, Provider] = {}
 
@@ -111,21 +115,39 @@ class Wiring:
         match wire.dialect:
             case "demo":
                 return Demo(self._clock)
-            case "openai":
-                from app.providers.openai_compatible import OpenAICompatible
-
-                return OpenAICompatible(
-                    wire.id, wire.base_url or "", wire.key, self._client(), clock=self._clock
-                )
+            case "openai" | "anthropic" | "ollama":
+                return self._direct(wire)
             case "litellm":
                 if not self._litellm_installed():
                     raise refusals.extra_missing(wire.id)
                 from app.providers.litellm import LiteLLM
 
                 return LiteLLM(
-                    wire.id, prefix=wire.prefix, key=wire.key, base_url=wire.base_url, clock=self._clock
+                    wire.id,
+                    prefix=wire.prefix,
+                    key=wire.key,
+                    base_url=wire.base_url,
+                    clock=self._clock,
+                    load_image=self._load_image,
                 )
         assert_never(wire.dialect)
+
+    def _direct(self, wire: Wire) -> Provider:
+        """Imported on use: a start without a question to a model needs none of them."""
+        from app.providers.anthropic_compatible import AnthropicCompatible
+        from app.providers.direct import Surroundings
+        from app.providers.ollama import Ollama
+        from app.providers.openai_compatible import OpenAICompatible
+
+        server = wire.id, wire.base_url or "", wire.key, self._client()
+        given: Surroundings = {"clock": self._clock, "load_image": self._load_image}
+        match wire.dialect:
+            case "anthropic":
+                return AnthropicCompatible(*server, **given)
+            case "ollama":
+                return Ollama(*server, context=wire.context, **given)
+            case _:
+                return OpenAICompatible(*server, **given)
 
 
 def _is_address(url: str) -> bool:
@@ -136,7 +158,3 @@ def _is_address(url: str) -> bool:
         return False
     whole = not (parts.query or parts.fragment or re.search(r"\s", url))
     return parts.scheme in ("http", "https") and named and whole
-
-
-def _under_v1(url: str) -> str:
-    return url if url.endswith("/v1") else f"{url}/v1"

@@ -31,6 +31,7 @@ def test_names_are_found_in_every_layout(answer: Any, names: tuple[str, ...]) ->
         ({"id": "m", "max_model_len": 8192}, 8192),
         ({"id": "m", "meta": {"n_ctx": 4096, "n_ctx_train": 131072}}, 4096),
         ({"id": "m", "max_context_length": 32768, "loaded_context_length": 4096}, 4096),
+        ({"id": "m", "max_input_tokens": 200000, "max_tokens": 64000}, 200000),
     ],
 )
 def test_the_window_is_what_the_server_really_holds(entry: dict[str, Any], window: int) -> None:

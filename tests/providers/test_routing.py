@@ -194,7 +194,7 @@ def test_a_key_of_the_environment_is_for_the_host_and_not_for_a_name(catalogue: 
         (SourceConfig("openai", "openai"), {"https://api.openai.com"}),
         (SourceConfig("o", "ollama"), {"http://127.0.0.1:11434"}),
         (SourceConfig("a", "anthropic", "https://one.example"), {"https://one.example"}),
-        (SourceConfig("a", "anthropic"), {"anthropic"}),
+        (SourceConfig("a", "anthropic"), {"https://api.anthropic.com"}),
         (SourceConfig("together", "litellm"), {"together_ai"}),
         (SourceConfig("mine", "litellm", models=("nebula/a", "x/b", "x/c")), {"nebula", "x"}),
     ],
@@ -218,14 +218,14 @@ def test_a_configured_source_stands_before_the_environment(catalogue: Catalogue)
 @pytest.mark.parametrize(
     ("source", "wire"),
     [
-        (SourceConfig("o", "ollama"), Wire("o", "openai", "http://127.0.0.1:11434/v1")),
-        (SourceConfig("o", "ollama", "http://box:1/"), Wire("o", "openai", "http://box:1/v1")),
-        (SourceConfig("o", "ollama", "http://box:1/v1"), Wire("o", "openai", "http://box:1/v1")),
-        (SourceConfig("g", "gateway", "https://gate/v1"), Wire("g", "openai", "https://gate/v1")),
+        (SourceConfig("o", "ollama"), Wire("o", "ollama", "http://127.0.0.1:11434", context=32_768)),
+        (SourceConfig("o", "ollama", "http://box:1/"), Wire("o", "ollama", "http://box:1", context=32_768)),
         (
-            SourceConfig("a", "anthropic", "https://ant"),
-            Wire("a", "litellm", "https://ant", None, "anthropic"),
+            SourceConfig("o", "ollama", "http://box:1/v1", context=8_192),
+            Wire("o", "ollama", "http://box:1/v1", context=8_192),
         ),
+        (SourceConfig("g", "gateway", "https://gate/v1"), Wire("g", "openai", "https://gate/v1")),
+        (SourceConfig("a", "anthropic", "https://ant"), Wire("a", "anthropic", "https://ant")),
         (
             SourceConfig("work", "openai", "https://api.openai.com/v1"),
             Wire("work", "openai", "https://api.openai.com/v1"),
@@ -255,10 +255,11 @@ def test_a_host_that_knows_its_user_without_a_key_needs_none(tmp_path: Path, nam
 
 
 def test_a_usual_server_of_this_machine_needs_no_configuration(catalogue: Catalogue) -> None:
-    assert Desk(catalogue).wire("ollama/qwen3:8b") == Wire("ollama", "openai", "http://127.0.0.1:11434/v1")
+    own = Wire("ollama", "ollama", "http://127.0.0.1:11434", context=32_768)
+    assert Desk(catalogue).wire("ollama/qwen3:8b") == own
     assert Desk(catalogue).wire("LMStudio/m") == Wire("lmstudio", "openai", "http://127.0.0.1:1234/v1")
     moved = Desk(catalogue, environment={"OLLAMA_HOST": "0.0.0.0:11500"})
-    assert moved.wire("ollama/m").base_url == "http://127.0.0.1:11500/v1"
+    assert moved.wire("ollama/m").base_url == "http://127.0.0.1:11500"
     elsewhere = Desk(catalogue, environment={"OLLAMA_HOST": "198.51.100.7"})
     assert elsewhere.refusal("ollama/m").kind == "unknown_model"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -11,15 +12,18 @@ import httpx
 import pytest
 
 from app.engine.errors import ProviderError
-from app.engine.messages import Message, Text
+from app.engine.messages import Image, Message, Text
 from app.engine.provider import ModelRequest, TextChunk
+from app.providers.anthropic_compatible import AnthropicCompatible
 from app.providers.demo import Demo
 from app.providers.litellm import LiteLLM
+from app.providers.ollama import Ollama
 from app.providers.openai_compatible import OpenAICompatible
 from app.providers.wires import DEMO, Wire, Wiring
 from tests.fakes.clock import FakeClock
 from tests.fakes.llm_client import FakeLLM
 from tests.fakes.llm_script import say
+from tests.fakes.pictures import PIXEL, png
 
 pytestmark = pytest.mark.anyio
 
@@ -42,6 +46,8 @@ async def test_each_dialect_has_its_own_class(client: httpx.AsyncClient) -> None
     assert isinstance(wires.connect(DEMO), Demo)
     assert isinstance(wires.connect(DIRECT), OpenAICompatible)
     assert isinstance(wires.connect(THROUGH), LiteLLM)
+    assert isinstance(wires.connect(Wire("a", "anthropic", "https://ant.example")), AnthropicCompatible)
+    assert isinstance(wires.connect(Wire("o", "ollama", "http://127.0.0.1:9", context=4_096)), Ollama)
     assert [wires.connect(wire).id for wire in (DEMO, DIRECT, THROUGH)] == ["demo", "lab", "nebula"]
 
 
@@ -77,6 +83,20 @@ async def test_a_direct_wire_talks_to_its_address_with_its_key(
     events = await provider.complete(request)
     assert "".join(event.text for event in events if isinstance(event, TextChunk)) == "Hello"
     assert llm.requests()[0]["headers"]["authorization"] == "Bearer k-123456"
+
+
+async def test_a_picture_by_reference_is_found_by_each_wire(client: httpx.AsyncClient, llm: FakeLLM) -> None:
+    wires = Wiring(client=lambda: client, clock=FakeClock(), load_image=lambda ref: ("image/png", png()))
+    said = Message("user", (Image("results/a.png"),), "m1", "")
+    for dialect in ("openai", "anthropic", "ollama"):
+        await wires.connect(Wire("lab", dialect, llm.base_url)).complete(ModelRequest("m", "", (said,)))
+    assert [PIXEL in json.dumps(body) for body in llm.bodies()] == [True] * 3
+
+
+async def test_ollama_is_asked_for_the_window_of_its_wire(client: httpx.AsyncClient, llm: FakeLLM) -> None:
+    provider = wiring(client).connect(Wire("o", "ollama", llm.url, context=4_096))
+    await provider.complete(ModelRequest("m", "", (Message("user", (Text("Hi"),), "m1", ""),)))
+    assert llm.bodies()[0]["options"] == {"num_ctx": 4_096}
 
 
 def test_resolving_the_demo_touches_neither_the_network_nor_litellm() -> None:
