@@ -165,7 +165,7 @@ class _Run:
         if answer is not None:
             self.last_text = answer.text
         if message is not None:
-            # What only looks can be asked for again: the sync that comes with its results is enough.
+            # What only looks can be asked for again, so neither its calls nor its results wait for the disk.
             await self.session.append(message, sync=not calls or self.may_change(calls))
 
     def may_change(self, calls: tuple[ToolCall, ...]) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -16,6 +17,10 @@ from app.engine.transcript import encode, storable
 from app.engine.transcript_file import Mark, explain, read_started, read_transcript
 from app.infra.files import SYSTEM_DISK, Disk, append_lines, set_tail_aside
 from app.infra.threads import to_the_end
+
+
+SYNC_EVERY = 1.0
+"""Seconds; an append this long after the last sync comes with one, asked for or not."""
 
 
 class Session(Protocol):
@@ -32,8 +37,8 @@ class Session(Protocol):
     async def append(self, *messages: Message, sync: bool = True) -> None:
         """Store at the end, durably and all together, before returning.
 
-        Without ``sync`` a power cut may still take them, until the next append with it; the end of the process
-        does not. Raises ``SessionError``; then nothing was added.
+        Without ``sync`` a power cut may still take what the last second brought; the end of the process does not.
+        Raises ``SessionError``; then nothing was added.
         """
         ...
 
@@ -106,11 +111,20 @@ class JsonlSession(MemorySession):
     into a file beside it. Calls are journalled in a second file, ``ID.started``.
     """
 
-    def __init__(self, path: Path, *, mutating: Mutating = is_mutating, disk: Disk = SYSTEM_DISK) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        mutating: Mutating = is_mutating,
+        disk: Disk = SYSTEM_DISK,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         super().__init__(path.stem, mutating=mutating)
         self._path = path
         self._journal = path.with_suffix(".started")
         self._disk = disk
+        self._monotonic = monotonic
+        self._synced_at = monotonic()
         self._lock = asyncio.Lock()
         self._size = self._seq = self._torn = 0
         self._unwritten: tuple[Message, ...] = ()
@@ -119,10 +133,15 @@ class JsonlSession(MemorySession):
 
     @classmethod
     async def open(
-        cls, path: Path, *, mutating: Mutating = is_mutating, disk: Disk = SYSTEM_DISK
+        cls,
+        path: Path,
+        *,
+        mutating: Mutating = is_mutating,
+        disk: Disk = SYSTEM_DISK,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> JsonlSession:
         """Read a session and repair it in memory; a missing file is an empty session. Raises ``SessionError``."""
-        session = cls(path, mutating=mutating, disk=disk)
+        session = cls(path, mutating=mutating, disk=disk, monotonic=monotonic)
         await session._read()
         return session
 
@@ -131,8 +150,9 @@ class JsonlSession(MemorySession):
             return
         async with self._lock:
             lines, stored = self._encode((*self._unwritten, *messages))
-            if sync:
+            if sync or self._monotonic() - self._synced_at >= SYNC_EVERY:
                 await to_the_end(partial(self._write, lines), then=partial(self._wrote, stored))
+                self._synced_at = self._monotonic()
             else:  # a write without sync is over sooner than a thread would have begun
                 self._wrote(stored, self._write(lines, sync=False))
 

@@ -95,7 +95,7 @@ class StepCalls:
             if batch[-1] is self._prepared[-1]:
                 for warning in self._end_step(batch[-1].call):
                     yield warning
-            await self._store([prepared.call for prepared in batch])
+            await self._store([prepared.call for prepared in batch], sync=not batch[0].read_only)
         await self._store_images()
 
     async def close(self) -> None:
@@ -167,7 +167,7 @@ class StepCalls:
             done.duration_ms,
         )
 
-    async def _store(self, calls: Sequence[ToolCall]) -> None:
+    async def _store(self, calls: Sequence[ToolCall], *, sync: bool = True) -> None:
         outcomes = [
             Outcome(
                 done.call.id,
@@ -185,7 +185,7 @@ class StepCalls:
             mutating=self._is_mutating,
         )
         if results:
-            await self._session.append(*results)
+            await self._session.append(*results, sync=sync)
 
     async def _store_images(self) -> None:
         """Pictures follow the last result of the step, in one message of the user."""

@@ -474,6 +474,25 @@ async def test_what_was_stored_without_a_sync_may_be_lost_alone_until_the_next_o
             return
 
 
+async def test_what_does_not_ask_for_a_sync_gets_one_a_second(path: Path) -> None:
+    class Syncs(CountingDisk):
+        synced = 0
+
+        def sync(self, descriptor: int) -> None:
+            self.synced += 1
+            super().sync(descriptor)
+
+    disk, now = Syncs(), [0.0]
+    session = await JsonlSession.open(path, disk=disk, monotonic=lambda: now[0])
+    await session.append(said("begin", "u0"))
+    counts = []
+    for number, seconds in enumerate((0.1, 0.9, 1.0, 1.5, 2.1), 1):
+        before, now[0] = disk.synced, seconds
+        await session.append(said("more", f"u{number}"), sync=False)
+        counts.append(disk.synced - before)
+    assert counts == [0, 0, 1, 0, 1]
+
+
 @given(wild_histories() | hurt_histories(), st.sets(call_ids))
 def test_memory_and_file_tell_the_same_whatever_is_appended(
     tmp_path_factory: pytest.TempPathFactory, history: tuple[Message, ...], started: set[str]
