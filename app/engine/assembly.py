@@ -86,8 +86,8 @@ class CallAssembler:
         if not name:
             problem = "no_name"
         if problem is not None:
-            return ToolCall(call.id, name, {}, problem, raw)
-        return ToolCall(call.id, name, arguments)
+            return ToolCall(call.id, name, {}, problem, raw, call.data)
+        return ToolCall(call.id, name, arguments, data=call.data)
 
     def _is_taken(self, id: str) -> bool:
         return id in self._taken or any(call.id == id for call in self._calls)
@@ -137,6 +137,7 @@ class _OpenCall:
     shape: _Shape = field(default_factory=_Shape)
     looked_at: int = 0
     """Of the pieces; most servers never give a reason to look."""
+    data: dict[str, Any] | None = None
 
     @property
     def overlong(self) -> bool:
@@ -164,6 +165,8 @@ class _OpenCall:
             self.ids.add(fragment.id)
         if fragment.name:
             self.name = _joined(self.name, fragment.name)
+        if fragment.data:
+            self.data = {**(self.data or {}), **fragment.data}
         if fragment.arguments:
             self.size += len(fragment.arguments)
             if not self.overlong:

@@ -47,6 +47,8 @@ class ToolCall:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     problem: CallProblem | None = None
     raw: str | None = None
+    data: Mapping[str, Any] | None = None
+    """What the provider added to it, such as a signature; replayed untouched to the model that made it."""
     kind: Literal["tool_call"] = "tool_call"
 
 

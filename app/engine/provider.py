@@ -64,6 +64,8 @@ class CallFragment:
     id: str | None = None
     name: str | None = None
     arguments: str | None = None
+    data: Mapping[str, Any] | None = None
+    """What the provider added to the call."""
 
 
 @dataclass(frozen=True, slots=True)

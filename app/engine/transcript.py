@@ -54,6 +54,7 @@ class _Call(_Wire, tag="tool_call"):
     arguments: dict[str, Any]
     problem: CallProblem | None = None
     raw: str | None = None
+    data: dict[str, Any] | None = None
 
 
 class _Result(_Wire, tag="tool_result"):
@@ -193,7 +194,8 @@ def _written(block: Block) -> _Written:
         case Text():
             return _Text(block.text)
         case ToolCall():
-            return _Call(block.id, block.name, dict(block.arguments), block.problem, block.raw)
+            data = None if block.data is None else dict(block.data)
+            return _Call(block.id, block.name, dict(block.arguments), block.problem, block.raw, data)
         case ToolResult():
             return _Result(block.call_id, block.status, block.text, block.code)
         case Reasoning():
@@ -211,7 +213,7 @@ def _read(block: _Written) -> Block:
         case _Text():
             return Text(block.text)
         case _Call():
-            return ToolCall(block.id, block.name, block.arguments, block.problem, block.raw)
+            return ToolCall(block.id, block.name, block.arguments, block.problem, block.raw, block.data)
         case _Result():
             return ToolResult(block.call_id, block.text, block.status, block.code)
         case _Reasoning():

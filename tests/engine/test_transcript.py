@@ -36,7 +36,13 @@ blocks: st.SearchStrategy[Block] = st.one_of(
     st.builds(Text, st.text()),
     st.builds(Reasoning, st.text(), maybe, st.none() | objects),
     st.builds(
-        ToolCall, st.text(), st.text(), objects, st.sampled_from([None, "not_json", "incomplete"]), maybe
+        ToolCall,
+        st.text(),
+        st.text(),
+        objects,
+        st.sampled_from([None, "not_json", "incomplete"]),
+        maybe,
+        st.none() | objects,
     ),
     st.builds(
         ToolResult,
