@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, assert_never
 
 from app.engine.messages import Reasoning
@@ -13,6 +13,9 @@ from app.engine.pictures import Picture, PictureLimits
 from app.engine.provider import ModelRequest, ToolDefinition
 from app.engine.surrogates import scrub_value
 
+ADDED = frozenset({"extra_content", "provider_specific_fields"})
+"""Fields that servers add to a call and want back with it."""
+
 
 class ChatWriter:
     """See ``Writer``. The system prompt is the first message, each result a message of its own."""
@@ -20,9 +23,13 @@ class ChatWriter:
     own_id = re.compile(r"[!-~]{1,256}")
     pictures = PictureLimits(largest=20_000_000, altogether=40_000_000, most=50)
 
-    def __init__(self, reasoning: Collection[str] = ()) -> None:
-        """``reasoning`` names the fields in which this server takes its own thinking back."""
+    def __init__(self, reasoning: Collection[str] = (), unsigned: Mapping[str, Any] | None = None) -> None:
+        """``reasoning`` names the fields in which this server takes its own thinking back.
+
+        ``unsigned`` is added to the first call of an answer that has no signature, where the server wants one.
+        """
         self._reasoning = reasoning
+        self._unsigned = unsigned or {}
 
     def write(self, line: Line) -> Entry | None:
         match line:
@@ -38,6 +45,8 @@ class ChatWriter:
     def _answer(self, line: Answered) -> Entry | None:
         text = "\n\n".join(part for part in line.parts if isinstance(part, str))
         calls = [_call(part) for part in line.parts if isinstance(part, WireCall)]
+        if calls and not calls[0].keys() & ADDED:
+            calls[0] |= self._unsigned
         if not text and not calls:
             return None
         thinking = self._thinking(part for part in line.parts if isinstance(part, Reasoning))
@@ -101,11 +110,9 @@ def _part(part: str | Picture) -> Entry:
 
 
 def _call(call: WireCall) -> Entry:
-    return {
-        "id": call.id,
-        "type": "function",
-        "function": {"name": call.name, "arguments": dump(call.arguments)},
-    }
+    function = {"name": call.name, "arguments": dump(call.arguments)}
+    added = {name: scrub_value(value) for name, value in call.data.items() if name in ADDED}
+    return {"id": call.id, "type": "function", "function": function, **added}
 
 
 def _joined(first: Any, second: Any) -> Any:

@@ -114,13 +114,15 @@ class Compiler:
 
     def _write_answer(self, message: Message) -> None:
         is_own = message.origin is not None and message.origin == self._origin
+        thinks = is_own and not self._left & {"thinking", "all_but_text"}
         self._told, self._step = {}, {}
         for call in message.calls:
             accepted = {"accepted": self._writer.own_id} if is_own else {}
             id = parts.wire_id(call, message.id, self._taken, **accepted)
             self._taken.add(id)
-            self._step[call.id] = WireCall(id, parts.wire_name(call.name), parts.arguments_of(call))
-        thinks = is_own and not self._left & {"thinking", "all_but_text"}
+            added = dict(call.data) if thinks and call.data else {}
+            name, arguments = parts.wire_name(call.name), parts.arguments_of(call)
+            self._step[call.id] = WireCall(id, name, arguments, added)
         blocks = (block for block in message.blocks if thinks or not isinstance(block, Reasoning))
         self._add(Answered(tuple(self._answer_parts(blocks))))
 

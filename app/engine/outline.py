@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from app.engine.messages import Reasoning
@@ -22,6 +22,8 @@ class WireCall:
     id: str
     name: str
     arguments: Entry
+    data: Entry = field(default_factory=dict)
+    """What this very server added to it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 
@@ -22,6 +24,8 @@ class Dialect:
     cache_limit: int = 64
     reasoning: tuple[str, ...] = ("reasoning_content", "reasoning", "reasoning_details")
     """Fields in which thinking comes, and goes back to the model that thought it; the first one present counts."""
+    unsigned: Mapping[str, Any] | None = None
+    """What stands for the signature of a call that another model made, where each step has to have one."""
 
 
 DEFAULT = Dialect()
@@ -32,6 +36,9 @@ _BY_HOST: dict[str, Dialect] = {
         auth_path="key", reasoning=("reasoning", "reasoning_content", "reasoning_details")
     ),
     "api.perplexity.ai": Dialect(versioned=False),
+    "generativelanguage.googleapis.com": Dialect(
+        unsigned={"extra_content": {"google": {"thought_signature": "skip_thought_signature_validator"}}}
+    ),
     "models.github.ai": Dialect(versioned=False),
 }
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
+from app.engine.chat_writer import ADDED
 from app.engine.provider import CallFragment
-from app.engine.surrogates import scrub
+from app.engine.surrogates import scrub, scrub_value
 
 
 def read_calls(calls: Any, *, numbered: bool) -> Iterator[CallFragment]:
@@ -16,7 +18,9 @@ def read_calls(calls: Any, *, numbered: bool) -> Iterator[CallFragment]:
         if isinstance(call, dict):
             index = call.get("index", place if numbered else None)
             function = call.get("function")
-            yield _fragment(index, call.get("id"), function if isinstance(function, dict) else {})
+            fragment = _fragment(index, call.get("id"), function if isinstance(function, dict) else {})
+            added = {name: scrub_value(call[name]) for name in sorted(ADDED & call.keys()) if call[name]}
+            yield replace(fragment, data=added) if added else fragment
 
 
 def read_legacy_call(call: Any) -> Iterator[CallFragment]:

@@ -14,6 +14,7 @@ from app.engine.provider import (
     TextChunk,
     UsageReport,
 )
+from app.engine.surrogates import scrub_value
 
 _STOPS: dict[str, StopReason] = {
     "stop": "end",
@@ -59,7 +60,7 @@ class ChunkReader:
         if delta.content:
             yield TextChunk(delta.content)
         for call in delta.tool_calls or ():
-            yield CallFragment(call.index, call.id, call.function.name, call.function.arguments)
+            yield _call(call)
 
     def _think(self, block: dict[str, Any]) -> Iterator[StreamEvent]:
         """Pieces of a thinking block until its signature closes it; a redacted one comes whole.
@@ -82,6 +83,15 @@ class ChunkReader:
     def _closed(self, block: dict[str, Any], signature: str | None) -> ReasoningChunk:
         self._blocks.append(block)
         return ReasoningChunk(signature=signature, data={"thinking_blocks": list(self._blocks)})
+
+
+def _call(call: Any) -> CallFragment:
+    """A signature comes beside the call, and once more behind its id, where it is only in the way."""
+    added = getattr(call, "provider_specific_fields", None)
+    id, data = call.id, None
+    if isinstance(added, dict) and added:
+        id, data = id and id.partition("__thought__")[0], {"provider_specific_fields": scrub_value(added)}
+    return CallFragment(call.index, id, call.function.name, call.function.arguments, data)
 
 
 def _usage(usage: Any) -> UsageReport:

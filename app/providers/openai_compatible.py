@@ -36,7 +36,7 @@ class OpenAICompatible(DirectWire):
             models=dialect.models_path,
             auth=dialect.auth_path,
             credentials=bearer,
-            writer=ChatWriter(dialect.reasoning),
+            writer=ChatWriter(dialect.reasoning, dialect.unsigned),
             options=ChatOptions(dialect),
             framing=SseReader,
             events=partial(ChatEvents, dialect),

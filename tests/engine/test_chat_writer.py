@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.engine.messages import Image, Message, Reasoning, ToolCall, ToolResult
+from app.engine.chat_writer import ChatWriter
+from app.engine.compiler import Compiler
+from app.engine.messages import Image, Message, Origin, Reasoning, ToolCall, ToolResult
 from tests.engine.wires import CHAT, HERE, Body, history, request
 from tests.fakes.pictures import PIXEL
 
@@ -116,3 +118,32 @@ def test_fields_that_thinking_brings_along_are_only_those_this_wire_knows() -> N
     block = Reasoning("", data={"reasoning_details": [{"id": 1}], "role": "system", "tools": []})
     thought = history(("user", "A"), ("assistant", block, "B"), ("user", "C"), origin=HERE)
     assert compiled(thought)[2] == {"role": "assistant", "content": "B", "reasoning_details": [{"id": 1}]}
+
+
+GOOGLE = {"extra_content": {"google": {"thought_signature": "c2ln"}}}
+
+
+def signed_step(origin: Origin | None) -> tuple[Message, ...]:
+    calls = ToolCall("a", "read_file", data={**GOOGLE, "type": "x"}), ToolCall("b", "read_file")
+    results = (("tool", ToolResult(id, "A")) for id in "ab")
+    return history(("user", "Read"), ("assistant", *calls), *results, origin=origin)
+
+
+def added(body: Body) -> list[Body]:
+    """What stands beside the usual fields of each call."""
+    calls = [call for message in body["messages"] for call in message.get("tool_calls", ())]
+    return [{name: call[name] for name in call.keys() - {"id", "type", "function"}} for call in calls]
+
+
+def test_what_a_server_added_to_its_calls_goes_back_to_the_very_same_model() -> None:
+    assert added(CHAT.compiled(request(signed_step(HERE)))) == [GOOGLE, {}]
+    assert added(CHAT.compiled(request(signed_step(None)))) == [{}, {}]
+    assert added(CHAT.compiled(request(signed_step(HERE)), frozenset({"thinking"}))) == [{}, {}]
+
+
+def test_where_each_step_needs_a_signature_a_foreign_one_gets_what_stands_for_it() -> None:
+    stand_in = {"extra_content": {"google": {"thought_signature": "skip"}}}
+    writer = ChatWriter((), stand_in)
+    own, foreign = (Compiler(writer, HERE).compile(request(signed_step(origin))) for origin in (HERE, None))
+    assert added(own) == [GOOGLE, {}]
+    assert added(foreign) == [stand_in, {}]

@@ -10,7 +10,15 @@ import pytest
 from app.engine.chat_writer import ChatWriter
 from app.engine.compiler import Compiler
 from app.engine.messages import Message, Origin, Reasoning, Text
-from app.engine.provider import ModelRequest, ReasoningChunk, Stop, StreamEvent, TextChunk, UsageReport
+from app.engine.provider import (
+    CallFragment,
+    ModelRequest,
+    ReasoningChunk,
+    Stop,
+    StreamEvent,
+    TextChunk,
+    UsageReport,
+)
 from app.providers.litellm_chunks import ChunkReader
 
 SIGNED = {"type": "thinking", "thinking": "First, then.", "signature": "c2lnbmVk"}
@@ -112,3 +120,14 @@ def test_without_a_reason_there_is_no_stop() -> None:
     reader = ChunkReader()
     assert list(reader.read(chunk("Half"))) == [TextChunk("Half")]
     assert list(reader.end(Thing())) == []
+
+
+def test_a_signature_beside_a_call_is_kept_once_and_goes_back_with_it() -> None:
+    function = Thing(name="f", arguments="{}")
+    signed = Thing(index=0, id="c1__thought__c2ln", function=function)
+    signed.provider_specific_fields = {"thought_signature": "c2ln"}
+    (made,) = read(chunk(tool_calls=[signed]))
+    added = {"provider_specific_fields": {"thought_signature": "c2ln"}}
+    assert made == CallFragment(0, "c1", "f", "{}", added)
+    (bare,) = read(chunk(tool_calls=[Thing(index=0, id="c1", function=function)]))
+    assert bare == CallFragment(0, "c1", "f", "{}")

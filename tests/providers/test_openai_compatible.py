@@ -472,6 +472,26 @@ async def test_a_tool_call_and_its_result_go_round(llm: FakeLLM, wire: Wire) -> 
     assert (made.name, dict(made.arguments), made.problem) == ("read_file", {"path": "città.txt"}, None)
 
 
+async def test_a_signature_of_a_call_goes_round(llm: FakeLLM, wire: Wire) -> None:
+    added = {"google": {"thought_signature": "c2ln"}}
+    function = {"name": "read_file", "arguments": "{}"}
+    llm.script(
+        chunks(delta("tool_calls", tool_calls=[{"id": "a", "function": function, "extra_content": added}]))
+    )
+    here = wire()
+    (made,) = (await collect(here)).calls
+    asked = Message("assistant", (made,), "m2", NOON, Origin("local", "fake-model", llm.base_url))
+    await collect(here, ask(said("Read"), asked, Message("tool", (ToolResult("a", "A"),), "m3", NOON)))
+    (sent,) = llm.bodies()[1]["messages"][2]["tool_calls"]
+    assert sent["extra_content"] == added
+
+
+def test_a_host_that_wants_each_step_signed_gets_a_stand_in() -> None:
+    host = dialect_of("https://generativelanguage.googleapis.com/v1beta/openai")
+    assert "skip_thought_signature_validator" in json.dumps(host.unsigned)
+    assert dialect_of("https://api.openai.com/v1").unsigned is None
+
+
 @pytest.mark.parametrize(
     ("listed", "names"),
     [
