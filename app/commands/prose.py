@@ -6,6 +6,7 @@ import json
 
 from app.commands.terminal import Terminal, shown
 from app.engine import events as engine
+from app.engine.loop_guard import IDLE_WARN_AT
 from app.group_chat.events import RoomEvent
 
 _LONGEST = 100
@@ -37,12 +38,11 @@ class Prose:
                 self._aside(f"{event.to_model} answers instead of {event.from_model}: {event.reason}")
             case engine.Compaction():
                 self._aside(
-                    f"Older messages were summarised ({event.tokens_before:,} → {event.tokens_after:,} tokens)."
+                    f"Conversation organised: {event.tokens_before:,} → {event.tokens_after:,} tokens. The model goes "
+                    "on with a summary of the older part."
                 )
             case engine.LoopWarning():
-                self._aside(
-                    f"{event.name} has been called {event.count} times in a row with the same arguments."
-                )
+                self._aside(f"{_circles(event)} brought nothing new. The model was told.")
             case engine.Usage():
                 self._is_demo = event.provider == "demo"
             case engine.Done():
@@ -97,12 +97,30 @@ def trouble(done: engine.Done) -> str:
         case "aborted":
             return f"Stopped. {kept}"
         case "interrupted":
-            why = done.error.message if done.error else "The answer was cut off before its end."
-            return f"{why} {kept}"
+            return f"{_cut_off(done)} {kept}"
+        case "limit" if done.reason == "loop":
+            return f"Stopped: the run went in circles. {kept} Say what to do differently."
         case "limit":
-            return f"It stopped after {done.steps} steps, as many as a turn may take. {kept}"
+            return (
+                f"Stopped after {done.steps} steps, as many as a turn may take. {kept} Say how to go on, and it takes "
+                "as many again."
+            )
         case "completed":
             return ""
+
+
+def _cut_off(done: engine.Done) -> str:
+    why = done.error.message if done.error else ""
+    if done.reason == "output_limit":
+        why = why or "It was written on once and cut off again."
+        return f"The answer reached the model's output limit. {why}"
+    return why or "The answer was cut off before its end."
+
+
+def _circles(event: engine.LoopWarning) -> str:
+    if event.count >= IDLE_WARN_AT:
+        return f"The last {event.count} steps"
+    return f"{event.count} rounds of the same call of {event.name}"
 
 
 def _one_line(text: str) -> str:

@@ -142,6 +142,7 @@ class Compactor:
         asked = Message("user", (Text(text),), "summary", iso(self._harness.clock.now()))
         request = ModelRequest(model.model, system, (asked,), max_output_tokens=budget)
         for failures in range(RETRIES + 1):
+            self._harness.summarising()
             answer = Answer("summary", CallAssembler(self._harness.new_id))
             call = call_model(
                 model, request, answer, clock=self._harness.clock, abort=self._abort, meter=self._meter

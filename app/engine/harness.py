@@ -22,3 +22,5 @@ class Harness:
     random: Callable[[], float]
     results: ResultStore = field(default_factory=MemoryResults)
     tool_idle_limit: float = IDLE_LIMIT
+    summarising: Callable[[], None] = lambda: None
+    """Called whenever a model is about to be asked for a summary, which may take a minute."""

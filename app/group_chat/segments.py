@@ -53,6 +53,8 @@ class Segments:
         self._written: Growing | None = None
         self._calls: dict[str, _OpenCall] = {}
         self._retry_row: str | None = None
+        self._circling = ""
+        """The tool whose call was not run any more, because the run went in circles."""
 
     def take(self, event: engine.Event) -> engine.Event:
         """Draw one event and return it. The rows are written before the event is published.
@@ -144,6 +146,8 @@ class Segments:
 
     def _call_ended(self, event: engine.ToolEnd) -> str:
         call = self._calls.pop(event.call_id)
+        if event.error_code == "E_LOOP":
+            self._circling = self._circling or event.name
         call.data |= {
             "result": event.result,
             "is_error": event.is_error,
@@ -208,8 +212,11 @@ class Segments:
                 self._add("error", text=error.message, state="failed", data={"kind": error.kind})
             case "aborted":
                 self._add("notice", data={"notice": "stopped"})
-            case "interrupted" | "limit":
-                self._add("notice", data={"notice": done.status, "reason": done.reason}, text=_why(done))
+            case "interrupted":
+                self._add("notice", data={"notice": "interrupted", "reason": done.reason}, text=_why(done))
+            case "limit":
+                data = {"notice": "limit", "reason": done.reason, "steps": done.steps, "name": self._circling}
+                self._add("notice", data=data, text=_why(done))
             case _:
                 assert_never(done.status)
         return done

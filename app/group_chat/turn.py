@@ -108,7 +108,8 @@ class LiveTurn:
             await remember(store, session, self._before)
         # Looking at the folder may take long: it may lie on a disk that sleeps, or on another machine.
         agent = await run_sync(partial(members.agent, self.row.member, conversation), abandon_on_cancel=True)
-        harness = members.harness(conversation)
+        organising = partial(self._set_floor, "organising")
+        harness = replace(members.harness(conversation), summarising=organising)
         events = run(agent, session, self._inputs(session), harness, abort=self.abort, steering=steering)
         await self._follow_all(events)
         members.note(self._session, self.end(), self.model)
@@ -149,7 +150,7 @@ class LiveTurn:
                 self._set_floor("writing")
             case engine.ToolDelta(name=name) | engine.ToolStart(name=name):
                 self._set_floor("tool", name)
-            case engine.ReasoningDelta() | engine.ToolEnd():
+            case engine.ReasoningDelta() | engine.ToolEnd() | engine.Compaction():
                 self._set_floor("thinking")
             case engine.Retry():
                 self._set_floor("waiting")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from app.engine.loop_guard import IDLE_WARN_AT
 from app.web.plain import one_line, plain
 from app.web.times import amount
 
@@ -29,10 +30,15 @@ def notice_words(data: Mapping[str, Any], text: str) -> NoticeWords:
 
 
 def _interrupted(data: Mapping[str, Any], text: str) -> NoticeWords:
+    if data.get("reason") == "output_limit":
+        again = _stop(text) or "It was written on once and cut off again."
+        return _decide("The answer reached the model's output limit", f"{again} What was written is kept.")
     why = text or "The run was interrupted when Plancia restarted"
-    return NoticeWords(
-        why.removesuffix("."), "What was written is kept. Nothing runs until you decide.", "Continue", True
-    )
+    return _decide(why.removesuffix("."), "What was written is kept. Nothing runs until you decide.")
+
+
+def _decide(text: str, more: str) -> NoticeWords:
+    return NoticeWords(text, more, "Continue", needs_user=True)
 
 
 def _stopped(data: Mapping[str, Any], text: str) -> NoticeWords:
@@ -40,9 +46,19 @@ def _stopped(data: Mapping[str, Any], text: str) -> NoticeWords:
 
 
 def _limit(data: Mapping[str, Any], text: str) -> NoticeWords:
-    why = {"loop": "The same call came again and again, so the run was stopped."}
-    default = "The run reached its limit of steps."
-    return NoticeWords(text or why.get(str(data.get("reason")), default), action="Continue")
+    steps, name = int(data.get("steps") or 0), one_line(str(data.get("name") or ""))
+    if data.get("reason") == "loop":
+        return _decide(
+            f"Stopped: the run went in circles{name and f' with {name}'}",
+            "The same calls brought nothing new. Write below what to do differently, or press Continue to let it "
+            "try again.",
+        )
+    return _decide(
+        f"Stopped after {steps:,} steps, as many as one turn may take"
+        if steps
+        else "Stopped at the step limit",
+        "What was done is kept. Continue lets it take as many steps again.",
+    )
 
 
 def _retry(data: Mapping[str, Any], text: str) -> NoticeWords:
@@ -54,9 +70,7 @@ def _retry(data: Mapping[str, Any], text: str) -> NoticeWords:
 
 def _compaction(data: Mapping[str, Any], text: str) -> NoticeWords:
     before, after = amount(int(data.get("before", 0))), amount(int(data.get("after", 0)))
-    return NoticeWords(
-        f"Older messages were summarised for the model: {before} → {after} tokens. You still see all of them."
-    )
+    return NoticeWords(f"Conversation organised: {before} → {after} tokens")
 
 
 def _fallback(data: Mapping[str, Any], text: str) -> NoticeWords:
@@ -65,8 +79,13 @@ def _fallback(data: Mapping[str, Any], text: str) -> NoticeWords:
 
 
 def _loop_warning(data: Mapping[str, Any], text: str) -> NoticeWords:
-    name, count = one_line(str(data.get("name", ""))), data.get("count")
-    return NoticeWords(f"The same call of {name} came {count} times. At the fifth it is stopped.")
+    name, count = one_line(str(data.get("name", ""))), int(data.get("count") or 0)
+    seen = (
+        f"The last {count} steps" if count >= IDLE_WARN_AT else f"{count} rounds of the same call of {name}"
+    )
+    return NoticeWords(
+        f"{seen} brought nothing new. The model was told; if it goes on like this, the run is stopped."
+    )
 
 
 def _stop(sentence: str) -> str:

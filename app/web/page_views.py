@@ -195,12 +195,14 @@ def floor_view(floor: Floor) -> FloorView:
 
 _ANNOUNCED = {
     "idle": "{label} has ended its turn.",
+    "organising": "{label} organises the conversation.",
     "writing": "{label} is writing.",
     "waiting": "{label} waits to try again.",
     "stopping": "{label} is stopping.",
 }
 _DOING = {
     "thinking": "is thinking",
+    "organising": "organises the conversation",
     "writing": "is writing",
     "tool": "runs a tool: {tool}",
     "waiting": "waits to try again",

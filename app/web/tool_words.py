@@ -36,6 +36,7 @@ _TROUBLE = {
     "E_NOT_FOUND": "not found",
     "E_DENIED": "not allowed",
     "E_TIMEOUT": "took too long",
+    "E_LOOP": "not run",
 }
 
 

@@ -55,8 +55,15 @@ def test_nobody_watching_nothing_is_whispered() -> None:
         (engine.ToolEnd("c", "read_file", "E_X:\n no", True, "E_X", 1), "  E_X: no"),
         (engine.Retry(1, 2400, "Busy."), "Busy. Trying again in 2 s."),
         (engine.Fallback("a/b", "c/d", "busy"), "c/d answers instead of a/b: busy"),
-        (engine.Compaction(9000, 3000, "m"), "Older messages were summarised (9,000 → 3,000 tokens)."),
-        (engine.LoopWarning("bash", 3), "bash has been called 3 times in a row with the same arguments."),
+        (
+            engine.Compaction(9000, 3000, "m"),
+            "Conversation organised: 9,000 → 3,000 tokens. The model goes on with a summary of the older part.",
+        ),
+        (
+            engine.LoopWarning("bash", 3),
+            "3 rounds of the same call of bash brought nothing new. The model was told.",
+        ),
+        (engine.LoopWarning("bash", 6), "The last 6 steps brought nothing new. The model was told."),
     ],
 )
 def test_what_goes_on_is_one_line_each(event: engine.Event, line: str) -> None:
@@ -71,7 +78,7 @@ def test_a_line_stays_short_and_begins_on_its_own() -> None:
 
 def test_whispers_are_dim_unless_colours_are_refused() -> None:
     event = engine.LoopWarning("bash", 3)
-    assert read(event, plain=False)[1].startswith("\x1b[2mbash")
+    assert read(event, plain=False)[1].startswith("\x1b[2m3 rounds")
     assert "\x1b" not in read(event)[1]
 
 
@@ -83,6 +90,11 @@ def test_whispers_are_dim_unless_colours_are_refused() -> None:
         (engine.Done("aborted"), "Stopped. What was written so far is kept."),
         (
             engine.Done("interrupted", reason="output_limit"),
+            "The answer reached the model's output limit. It was written on once and cut off again. What was written "
+            "so far is kept.",
+        ),
+        (
+            engine.Done("interrupted", reason="dropped"),
             "The answer was cut off before its end. What was written so far is kept.",
         ),
         (
@@ -91,7 +103,12 @@ def test_whispers_are_dim_unless_colours_are_refused() -> None:
         ),
         (
             engine.Done("limit", reason="steps", steps=120),
-            "It stopped after 120 steps, as many as a turn may take. What was written so far is kept.",
+            "Stopped after 120 steps, as many as a turn may take. What was written so far is kept. Say how to go on, "
+            "and it takes as many again.",
+        ),
+        (
+            engine.Done("limit", reason="loop", steps=5),
+            "Stopped: the run went in circles. What was written so far is kept. Say what to do differently.",
         ),
     ],
 )

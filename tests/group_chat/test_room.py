@@ -281,6 +281,29 @@ async def test_the_floor_says_who_is_at_work_and_is_free_afterwards(tmp_path: Pa
         assert any(isinstance(event.event, FloorChanged) for event in at.happened())
 
 
+async def test_while_the_conversation_is_organised_the_floor_says_so(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    def look(reply: list[Any]) -> Any:
+        def answer(_: Any) -> list[Any]:
+            seen.append(at.room.floor.state)
+            return reply
+
+        return answer
+
+    reads = [[call("read_file", f"c{number}", path=f"{number}.txt")] for number in range(5)]
+    too_long = [ProviderError("overflow", "Too long.")]
+    model = ScriptedModel(
+        *reads, too_long, look(say("No summary.")), look(say("Answered.")), window=1_000_000
+    )
+    async with house(tmp_path, model) as at:
+        for number in range(5):
+            (at.workspace / f"{number}.txt").write_text("The tide tables of this harbour. \n" * 500)
+        await at.say("hello")
+        assert seen == ["organising", "thinking"]
+        assert [row.data.get("notice") for row in at.rows() if row.kind == "notice"] == ["compaction"]
+
+
 async def test_a_folder_that_is_gone_is_said_and_nothing_is_lost(tmp_path: Path) -> None:
     async with house(tmp_path, ScriptedModel(say("never"))) as at:
         at.workspace.rmdir()

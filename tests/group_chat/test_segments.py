@@ -138,6 +138,13 @@ def test_the_end_leaves_nothing_open_and_says_what_it_was(
     assert chat.shape() == [*ended, *([last] if last else [])]
 
 
+def test_a_run_that_went_in_circles_says_with_which_tool(chat: Chat) -> None:
+    for call_id, name in (("c1", "read_file"), ("c2", "list_files")):
+        chat.take(ToolStart(call_id, name, {}), ToolEnd(call_id, name, "E_LOOP: no.", True, "E_LOOP", 0))
+    chat.take(Done("limit", reason="loop", steps=7))
+    assert chat.rows()[-1].data == {"notice": "limit", "reason": "loop", "steps": 7, "name": "read_file"}
+
+
 def test_other_events_are_notices_and_a_model_call_is_a_line_of_the_ledger(chat: Chat) -> None:
     chat.take(
         engine.Compaction(9000, 3000, "msg_1"),

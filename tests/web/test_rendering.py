@@ -13,7 +13,7 @@ from jinja2 import UndefinedError
 from app.web.live_markdown import LiveMarkdown
 from app.web.page_views import Toast, conversation_view, floor_view
 from app.web.times import amount, dollars, duration, elapsed, local, utc
-from app.web.views import message_view, message_views
+from app.web.views import NoticeView, message_view, message_views
 from app.workspace.rows import MessageRow
 from tests.case_tables import load_tsv
 from tests.web.dom import elements, holds, present, read, text_of
@@ -133,9 +133,16 @@ def _fields(message: MessageRow) -> dict[str, object]:
 
 def test_only_what_needs_the_user_waits_for_the_user() -> None:
     waiting = [message for message in message_views(every_row()) if message.waits]
-    assert [message.kind for message in waiting] == ["notice"]
-    (article,) = read(TEMPLATES.render_message(waiting[0]))
-    assert article.get("data-wait") == "user"
+    assert {message.kind for message in waiting} == {"notice"}
+    assert [message.words.text.split()[0] for message in waiting if isinstance(message, NoticeView)] == [
+        "Stopped:",
+        "Stopped",
+        "The",
+        "The",
+    ]
+    for message in waiting:
+        (article,) = read(TEMPLATES.render_message(message))
+        assert article.get("data-wait") == "user"
 
 
 def test_the_composer_offers_send_or_steer_and_queue() -> None:
