@@ -12,6 +12,12 @@ from app.providers.classify import Symptom
 from app.providers.errors import PageInstead, StreamSilent
 from app.providers.failures import read_body
 
+_HEADERS = {
+    "accept": "text/event-stream, application/json",
+    "accept-encoding": "identity",
+    "user-agent": f"plancia/{__version__}",
+}
+_JSON = (b"content-type", b"application/json")
 _LONGEST_REFUSAL = 64 * 1024
 _REFUSAL_SECONDS = 10.0
 
@@ -25,8 +31,12 @@ class ModelServer:
         """``credentials`` are headers; ``connect``: seconds to reach it. ``client`` is closed by its owner."""
         self._client = client
         self._root = root
-        self._credentials = credentials
-        self._connect = connect
+        self._headers = [
+            (name.encode(), value.encode()) for name, value in {**_HEADERS, **credentials}.items()
+        ]
+        # Reads are timed by what they bring; httpx would take any byte for a sign of life.
+        self._extensions = {"timeout": httpx.Timeout(None, connect=connect, pool=connect).as_dict()}
+        self._urls: dict[str, httpx.URL] = {}
 
     async def send(self, method: str, path: str, body: bytes | None, patience: float) -> httpx.Response:
         """The response when its head is there, whatever its status; redirects are not followed.
@@ -34,11 +44,7 @@ class ModelServer:
         Raises ``StreamSilent`` after ``patience`` seconds, ``PageInstead`` for a web page with status 200, and
         what httpx raises.
         """
-        # Reads are timed by what they bring; httpx would take any byte for a sign of life.
-        timeout = httpx.Timeout(None, connect=self._connect, pool=self._connect)
-        request = self._client.build_request(
-            method, f"{self._root}/{path}", content=body, headers=self._headers(body), timeout=timeout
-        )
+        request = self._request(method, path, body)
         try:
             async with asyncio.timeout(patience):
                 response = await self._client.send(request, stream=True, follow_redirects=False)
@@ -49,15 +55,11 @@ class ModelServer:
             raise PageInstead("text/html")
         return response
 
-    def _headers(self, body: bytes | None) -> dict[str, str]:
-        headers = {
-            "accept": "text/event-stream, application/json",
-            "accept-encoding": "identity",
-            "user-agent": f"plancia/{__version__}",
-        }
-        if body is not None:
-            headers["content-type"] = "application/json"
-        return {**headers, **self._credentials}
+    def _request(self, method: str, path: str, body: bytes | None) -> httpx.Request:
+        """Built here, as the client would merge and parse again at every call what never changes."""
+        url = self._urls.get(path) or self._urls.setdefault(path, httpx.URL(f"{self._root}/{path}"))
+        headers = self._headers if body is None else [*self._headers, _JSON]
+        return httpx.Request(method, url, headers=headers, content=body, extensions=dict(self._extensions))
 
 
 async def read_refusal(response: httpx.Response) -> Symptom:
