@@ -17,7 +17,6 @@ _HEADERS = {
     "accept-encoding": "identity",
     "user-agent": f"plancia/{__version__}",
 }
-_JSON = (b"content-type", b"application/json")
 _LONGEST_REFUSAL = 64 * 1024
 _REFUSAL_SECONDS = 10.0
 
@@ -31,9 +30,7 @@ class ModelServer:
         """``credentials`` are headers; ``connect``: seconds to reach it. ``client`` is closed by its owner."""
         self._client = client
         self._root = root
-        self._headers = [
-            (name.encode(), value.encode()) for name, value in {**_HEADERS, **credentials}.items()
-        ]
+        self._headers = {**_HEADERS, **credentials}
         # Reads are timed by what they bring; httpx would take any byte for a sign of life.
         self._extensions = {"timeout": httpx.Timeout(None, connect=connect, pool=connect).as_dict()}
         self._urls: dict[str, httpx.URL] = {}
@@ -58,7 +55,8 @@ class ModelServer:
     def _request(self, method: str, path: str, body: bytes | None) -> httpx.Request:
         """Built here, as the client would merge and parse again at every call what never changes."""
         url = self._urls.get(path) or self._urls.setdefault(path, httpx.URL(f"{self._root}/{path}"))
-        headers = self._headers if body is None else [*self._headers, _JSON]
+        named = self._headers if body is None else {**self._headers, "content-type": "application/json"}
+        headers = [(name.encode("ascii"), value.encode("ascii")) for name, value in named.items()]
         return httpx.Request(method, url, headers=headers, content=body, extensions=dict(self._extensions))
 
 
