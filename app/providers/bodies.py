@@ -33,6 +33,16 @@ class Options(Protocol):
         ...
 
 
+class NoOptions:
+    """See ``Options``: for a server that is asked for nothing beyond the history."""
+
+    def apply(self, body: dict[str, Any], request: ModelRequest) -> dict[str, Any]:
+        return body
+
+    def give_way(self, model: str, symptom: Symptom) -> bool:
+        return False
+
+
 @dataclass(slots=True)
 class _History:
     """One conversation as this server has seen it: what is written already, and what it has to be spared."""
@@ -45,7 +55,7 @@ class Bodies:
     """Remembers, for each session and model, what was written and what the server refused."""
 
     def __init__(
-        self, provider: str, endpoint: str, writer: Writer, options: Options, load_image: LoadImage
+        self, provider: str, endpoint: str | None, writer: Writer, options: Options, load_image: LoadImage
     ) -> None:
         """``provider`` and ``endpoint`` are those that answers of this server carry as their origin."""
         self._provider = provider
@@ -73,7 +83,7 @@ class Bodies:
 
 
 class Draft:
-    """The body of one call, as it stands."""
+    """The body of one call, as it stands, in JSON."""
 
     def __init__(self, request: ModelRequest, history: _History, options: Options) -> None:
         self._request = request

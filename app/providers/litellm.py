@@ -12,17 +12,17 @@ from functools import partial
 from typing import Any
 
 import anyio
+import msgspec
 
 from app.engine.chat_writer import ChatWriter
-from app.engine.compiler import Compiler
 from app.engine.errors import ProviderError
-from app.engine.messages import Origin
 from app.engine.pictures import LoadImage, load_nothing
-from app.engine.provider import AuthCheck, ModelRequest, StreamBatch
+from app.engine.provider import AuthCheck, LeftOut, ModelRequest, StreamBatch
 from app.engine.retry import retry_after
 from app.infra.clock import Clock
 from app.infra.redaction import Redactor
 from app.providers import litellm_errors
+from app.providers.bodies import Bodies, Draft, NoOptions
 from app.providers.litellm_chunks import ChunkReader
 from app.providers.litellm_module import beside, load
 from app.providers.litellm_silence import Silence
@@ -51,20 +51,20 @@ class LiteLLM:
         self._base_url = base_url
         self._clock = clock
         self._limits = limits or limits_for(base_url or "")
-        self._load_image = load_image
+        self._bodies = Bodies(id, base_url, ChatWriter(("thinking_blocks",)), NoOptions(), load_image)
 
     @property
     def id(self) -> str:
         return self._id
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamBatch, None]:
-        origin = Origin(self._id, request.model, self._base_url)
-        body = Compiler(ChatWriter(("thinking_blocks",)), origin, self._load_image).compile(request)
+        draft = self._bodies.draft(request)
         try:
-            litellm = await load()
             silence = Silence(self._limits)
-            answer = await silence.bounded(litellm.acompletion(**self._arguments(body)))
+            answer = await self._ask(draft, silence)
             try:
+                if draft.left_out:
+                    yield (LeftOut(tuple(draft.left_out)),)
                 reader = ChunkReader()
                 chunks = aiter(answer)
                 while (chunk := await silence.bounded(anext(chunks, None))) is not None:
@@ -76,6 +76,17 @@ class LiteLLM:
                 await answer.aclose()
         except Exception as error:
             raise self._refusal(error, request.model) from error
+
+    async def _ask(self, draft: Draft, silence: Silence) -> Any:
+        """The stream of chunks. Each question gets a body of its own: litellm changes what it is given."""
+        litellm = await load()
+        while True:
+            arguments = self._arguments(msgspec.json.decode(draft.body))
+            try:
+                return await silence.bounded(litellm.acompletion(**arguments))
+            except Exception as error:
+                if not draft.revise(litellm_errors.symptom(error)):
+                    raise
 
     async def complete(self, request: ModelRequest) -> StreamBatch:
         async with aclosing(self.stream(request)) as batches:

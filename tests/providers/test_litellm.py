@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,9 +12,10 @@ import anyio
 import pytest
 
 from app.engine.errors import ProviderError
-from app.engine.messages import Message, Text, ToolCall, ToolResult
+from app.engine.messages import Message, Origin, Text, ToolCall, ToolResult
 from app.engine.provider import (
     CallFragment,
+    LeftOut,
     ModelRequest,
     ReasoningChunk,
     Stop,
@@ -274,3 +276,27 @@ def test_importing_the_wire_does_not_import_litellm() -> None:
 def test_no_litellm_file_runs_at_every_start_of_python() -> None:
     site = Path(pytest.__file__).parents[1]
     assert list(site.glob("litellm*.pth")) == []
+
+
+async def test_a_history_that_a_host_refuses_is_sent_with_less_and_the_chat_goes_on(llm: FakeLLM) -> None:
+    provider = host(llm.base_url)
+    origin = Origin("nebula", "star-1", llm.base_url)
+    step = (
+        *ASK.messages,
+        Message("assistant", (Text("Let me see."), ToolCall("a", "read_file")), "m2", "", origin),
+        Message("tool", (ToolResult("a", "A"),), "m3", ""),
+        Message("assistant", (Text("It is A."),), "m4", "", origin),
+        Message("user", (Text("And?"),), "m5", ""),
+    )
+    llm.script(fail(400, "messages.1: `tool_use` ids were found without `tool_result` blocks"), say("Well."))
+    events = await collect(provider, ModelRequest("star-1", "", step, (READ,), session_id="s"))
+    assert (events[0], text_of(events)) == (LeftOut(("old_calls",)), "Well.")
+    later = await collect(provider, ModelRequest("star-1", "", step, (READ,), session_id="s"))
+    assert not any(isinstance(event, LeftOut) for event in later)
+    assert ["tool_calls" in json.dumps(body["messages"]) for body in llm.bodies()] == [True, False, False]
+
+
+async def test_any_other_refusal_is_final_at_once(llm: FakeLLM) -> None:
+    llm.script(fail(400, "Unexpected value for frame_rate", type="invalid_request_error"))
+    assert (await refusal(host(llm.base_url))).kind == "invalid"
+    assert len(llm.requests()) == 1
