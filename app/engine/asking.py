@@ -21,6 +21,7 @@ from app.engine.metering import Meter
 from app.engine.provider import ModelRequest, ResolvedModel
 from app.engine.retry import come_back, wait_seconds
 from app.engine.session import Session
+from app.engine.tokens import estimate_message
 from app.engine.tools import define
 from app.infra.clock import iso
 
@@ -154,13 +155,20 @@ class Asking:
             tool_choice="none" if closing else "auto",
             session_id=self._session.id,
         )
+        estimated = self._compactor.estimated + (estimate_message(begun) if begun else 0)
         call = call_model(
-            model, request, answer, clock=self._harness.clock, abort=self._abort, meter=self._meter
+            model,
+            request,
+            answer,
+            input_tokens=estimated,
+            clock=self._harness.clock,
+            abort=self._abort,
+            meter=self._meter,
         )
         async with aclosing(call) as events:
             async for event in events:
                 if isinstance(event, Usage):
-                    self._compactor.learn(event)
+                    self._compactor.learn(event, estimated)
                 yield event
 
     async def _find_model(self) -> ResolvedModel:

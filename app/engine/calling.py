@@ -15,14 +15,22 @@ from app.infra.clock import Clock
 
 
 async def call_model(
-    model: ResolvedModel, request: ModelRequest, answer: Answer, *, clock: Clock, abort: Abort, meter: Meter
+    model: ResolvedModel,
+    request: ModelRequest,
+    answer: Answer,
+    *,
+    input_tokens: int,
+    clock: Clock,
+    abort: Abort,
+    meter: Meter,
 ) -> AsyncGenerator[Event, None]:
     """Stream into ``answer`` and yield what arrives, closed by its ``Usage`` on every way out.
 
-    Raises ``ProviderError``, and ``Aborted`` once the user stops.
+    ``input_tokens`` are those of the request by our estimate. Raises ``ProviderError``, and
+    ``Aborted`` once the user stops.
     """
     stream = model.provider.stream(request)
-    call = CallMeter(model, request, clock)
+    call = CallMeter(model, input_tokens, clock)
     outcome = "ok"
     trouble: ProviderError | Aborted | None = None
     try:

@@ -25,7 +25,7 @@ from app.engine.provider import ModelRequest, ResolvedModel, ToolDefinition
 from app.engine.record import take_record
 from app.engine.retry import wait_seconds
 from app.engine.session import Session
-from app.engine.tokens import Estimator
+from app.engine.tokens import Estimator, estimate_request
 from app.engine.view import GrowingView, View, before_tail, summary_message
 from app.infra.clock import iso
 from app.infra.logs import note
@@ -50,7 +50,8 @@ class Compactor:
         self._meter = meter
         self._view = GrowingView()
         self._estimator = Estimator()
-        self._estimated = 0
+        self.estimated = 0
+        """Tokens of the next request, since ``make_room``."""
         self._past: list[Past] = []
         self._skipped = False
         self._summary = ""
@@ -60,11 +61,11 @@ class Compactor:
     def seen(self) -> tuple[Message, ...]:
         return self._look().messages
 
-    def learn(self, usage: Usage) -> None:
-        """A call that was estimated by ``make_room`` has been counted by its provider."""
+    def learn(self, usage: Usage, estimated: int) -> None:
+        """A call whose request was ``estimated`` has been counted, perhaps by its provider."""
         if not usage.estimated and usage.outcome == "ok":
             reported = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-            self._estimator.correct(self._estimated, reported)
+            self._estimator.correct(estimated, reported)
 
     async def make_room(
         self,
@@ -80,8 +81,8 @@ class Compactor:
         compaction helps, and what the summarising call failed with where only the user can settle it.
         """
         seen, window = self._look(), model.context_window
-        self._estimated = self._estimator.request(system, tools, seen.messages)
-        if not overflowed and not is_due(self._estimated, window, self._agent.compact_at):
+        self.estimated = self._estimator.request(system, tools, seen.messages)
+        if not overflowed and not is_due(self.estimated, window, self._agent.compact_at):
             return
         decision = decide(
             seen.messages,
@@ -103,9 +104,9 @@ class Compactor:
                 async with aclosing(self._compact(model, seen, decision)) as events:
                     async for event in events:
                         yield event
-                before, self._estimated = self._estimated, self._estimator.request(system, tools, self.seen)
-                self._past.append(Past(before, self._estimated))
-                yield Compaction(before, self._estimated, self.seen[0].id)
+                before, self.estimated = self.estimated, self._estimator.request(system, tools, self.seen)
+                self._past.append(Past(before, self.estimated))
+                yield Compaction(before, self.estimated, self.seen[0].id)
             case _:
                 assert_never(decision)
 
@@ -145,7 +146,13 @@ class Compactor:
             self._harness.summarising()
             answer = Answer("summary", CallAssembler(self._harness.new_id))
             call = call_model(
-                model, request, answer, clock=self._harness.clock, abort=self._abort, meter=self._meter
+                model,
+                request,
+                answer,
+                input_tokens=estimate_request(request),
+                clock=self._harness.clock,
+                abort=self._abort,
+                meter=self._meter,
             )
             try:
                 async with aclosing(call) as events:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from app.engine.answer import Answer
 from app.engine.events import Done, DoneStatus, Failure, ToolErrors, Totals, Usage
-from app.engine.provider import ModelRequest, ResolvedModel, UsageReport
-from app.engine.tokens import estimate_request, estimate_tokens
+from app.engine.provider import ResolvedModel, UsageReport
+from app.engine.tokens import estimate_tokens
 from app.engine.tools import ToolOutput
 from app.infra.clock import Clock
 
@@ -15,9 +15,10 @@ from app.infra.clock import Clock
 class CallMeter:
     """Times one model call and turns its report, or an estimate, into its ``Usage``."""
 
-    def __init__(self, model: ResolvedModel, request: ModelRequest, clock: Clock) -> None:
+    def __init__(self, model: ResolvedModel, input_tokens: int, clock: Clock) -> None:
+        """``input_tokens`` are those of the request by our estimate, for a provider that does not report."""
         self._model = model
-        self._request = request
+        self._input_tokens = input_tokens
         self._clock = clock
         self._began = clock.monotonic()
         self._first_token_ms: int | None = None
@@ -31,7 +32,7 @@ class CallMeter:
         report = answer.usage
         estimated = report is None and self._first_token_ms is not None
         if estimated:
-            report = UsageReport(estimate_request(self._request), estimate_tokens(answer.output))
+            report = UsageReport(self._input_tokens, estimate_tokens(answer.output))
         counts = report or UsageReport()
         return Usage(
             provider=self._model.provider.id,

@@ -57,6 +57,8 @@ class MemorySession:
         """As it was appended; what a late result means shows only there."""
         self._history: list[Message] = []
         """The same, paired."""
+        self._told: tuple[Message, ...] | None = ()
+        """The same, as it is told; None after a change. Who looks twice sees one value."""
         self._started: dict[str, str] = {}
 
     @property
@@ -65,7 +67,9 @@ class MemorySession:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        return tuple(self._history)
+        if self._told is None:
+            self._told = tuple(self._history)
+        return self._told
 
     async def append(self, *messages: Message, sync: bool = True) -> None:
         self._take(messages)
@@ -75,6 +79,7 @@ class MemorySession:
 
     def _take(self, messages: Sequence[Message]) -> None:
         """Add to the history; what does not fit its end is put where ``pairing`` wants it."""
+        self._told = None
         for message in messages:
             self._given.append(message)
             if fits(self._history, message):
@@ -92,7 +97,7 @@ class MemorySession:
         # Where a provider counts its ids anew in every turn, an old entry must not make a new call look begun.
         begun = [call_id for call_id, by in self._started.items() if not by or asker.get(call_id, by) == by]
         healed = heal(self._given, started=begun, mutating=self._mutating, open_end=open_end)
-        self._history = list(healed.messages)
+        self._history, self._told = list(healed.messages), None
         return healed.added
 
     def _note_started(self, call_id: str) -> None:

@@ -161,6 +161,8 @@ class Estimator:
         self._reported = True
 
     def _measure(self, messages: Sequence[Message]) -> None:
+        if messages is self._messages:
+            return
         known = len(self._messages)
         if known > len(messages) or not all(map(is_, self._messages, messages)):
             sizes = {id(message): size for message, size in zip(self._messages, self._sizes, strict=True)}

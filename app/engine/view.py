@@ -40,6 +40,18 @@ def view(history: Sequence[Message]) -> View:
     return View((history[at], *again, *tail), 1 + len(again))
 
 
+def replaced_by(summary_id: str, history: Sequence[Message]) -> tuple[Message, tuple[Message, ...]] | None:
+    """A summary of a paired history, and what left the view when it came; None where there is no such summary."""
+    at = next(
+        (at for at, message in enumerate(history) if message.id == summary_id and message.summary), None
+    )
+    if at is None:
+        return None
+    still_seen = {message.id for message in view(history[: at + 1]).messages}
+    before = view(history[:at]).messages
+    return history[at], tuple(message for message in before if message.id not in still_seen)
+
+
 class GrowingView:
     """The view of one history that is looked at again and again; a look costs what is new."""
 
@@ -49,6 +61,8 @@ class GrowingView:
 
     def of(self, history: Sequence[Message]) -> View:
         """``view(history)``."""
+        if history is self._history:
+            return self._view
         known = len(self._history)
         new = tuple(history[known:])
         grown = known <= len(history) and all(map(is_, self._history, history))
