@@ -1,0 +1,110 @@
+"""Bodies that are written anew where a server refused them, and what is remembered of that."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from app.engine.chat_writer import ChatWriter
+from app.engine.messages import Message, Origin, Reasoning, Text
+from app.engine.pictures import load_nothing
+from app.engine.provider import ModelRequest
+from app.providers.bodies import Bodies, NoOptions
+from app.providers.classify import Symptom
+from tests.providers.answers import NOON, ask, said
+
+THOUGHT = Message(
+    "assistant",
+    (Reasoning("Hm", data={"field": "reasoning"}), Text("So.")),
+    "m2",
+    NOON,
+    Origin("lab", "fake-model", "http://lab"),
+)
+REFUSAL = Symptom(400, "invalid_request_error", "thinking in messages.1 is not as it was")
+
+
+class Shy(NoOptions):
+    """Asks with an option, and does without it once it was refused."""
+
+    dropped = False
+
+    def apply(self, body: dict[str, Any], request: ModelRequest) -> dict[str, Any]:
+        return body if self.dropped else {**body, "extra": 1}
+
+    def give_way(self, model: str, symptom: Symptom) -> bool:
+        gives_way, self.dropped = not self.dropped and "extra" in symptom.message, True
+        return gives_way
+
+
+def bodies(options: NoOptions | None = None) -> Bodies:
+    return Bodies("lab", "http://lab", ChatWriter(("reasoning",)), options or NoOptions(), load_nothing)
+
+
+def thinks(body: bytes) -> bool:
+    return b"Hm" in body
+
+
+def conversation(session: str | None = "s", model: str = "fake-model") -> ModelRequest:
+    return ask(said("Hello"), THOUGHT, said("And?", 3), session_id=session, model=model)
+
+
+def test_a_body_is_json_that_asks_for_a_stream() -> None:
+    assert json.loads(bodies().draft(ask()).body)["stream"] is True
+
+
+def test_what_a_session_had_to_do_without_stays_away_from_it_and_from_nobody_else() -> None:
+    here = bodies()
+    draft = here.draft(conversation())
+    assert thinks(draft.body)
+    assert draft.revise(REFUSAL)
+    assert (thinks(draft.body), draft.left_out) == (False, ["thinking"])
+    later = here.draft(conversation())
+    assert (thinks(later.body), later.left_out) == (False, [])
+    assert thinks(here.draft(conversation("another")).body)
+
+
+def test_without_a_session_nothing_is_remembered() -> None:
+    here = bodies()
+    assert here.draft(conversation(None)).revise(REFUSAL)
+    assert thinks(here.draft(conversation(None)).body)
+
+
+def test_sessions_are_not_remembered_without_end() -> None:
+    here = bodies()
+    assert here.draft(conversation()).revise(REFUSAL)
+    for number in range(20):
+        here.draft(conversation(f"s{number}"))
+    assert thinks(here.draft(conversation()).body)
+
+
+def test_a_step_that_changes_nothing_is_passed_over() -> None:
+    draft = bodies().draft(ask(session_id="s"))
+    assert draft.revise(Symptom(400, "", "Invalid value for 'content' in messages[0]"))
+    assert draft.left_out == ["all_but_text"]
+    assert not draft.revise(Symptom(400, "", "Invalid value for 'content' in messages[0]"))
+
+
+def test_an_option_gives_way_before_the_history_does() -> None:
+    draft = bodies(Shy()).draft(conversation())
+    assert draft.revise(Symptom(400, "", "extra is unknown; so is thinking in messages.1"))
+    assert ("extra" in json.loads(draft.body), thinks(draft.body), draft.left_out) == (False, True, [])
+
+
+@pytest.mark.parametrize(
+    "symptom",
+    [
+        Symptom(401, "", "thinking in messages.1"),
+        Symptom(429, "", "thinking in messages.1"),
+        Symptom(500, "", "thinking in messages.1"),
+        Symptom(400, "insufficient_quota", "thinking in messages.1"),
+        Symptom(400, "", "frame_rate must be a number"),
+        Symptom(None, "", "thinking in messages.1"),
+    ],
+)
+def test_a_refusal_of_another_kind_is_no_reason_to_send_less(symptom: Symptom) -> None:
+    draft = bodies().draft(conversation())
+    before = draft.body
+    assert not draft.revise(symptom)
+    assert draft.body == before
