@@ -10,8 +10,11 @@ from pathlib import Path
 from app.engine.agent import Agent
 from app.engine.events import Done
 from app.engine.harness import Harness
+from app.engine.messages import Message
+from app.engine.pairing import heal
 from app.engine.session import JsonlSession
 from app.engine.tools import ToolMap
+from app.engine.transcript_file import read_transcript
 from app.group_chat.errors import FolderMissing
 from app.hands.instructions import Instructions, read_instructions
 from app.hands.ledger import ReadLedger
@@ -65,6 +68,14 @@ class Members:
     async def open_session(self, row: SessionRow) -> JsonlSession:
         """Raises ``SessionError``."""
         return await JsonlSession.open(self._folder.root / row.path)
+
+    async def read_history(self, row: SessionRow) -> tuple[Message, ...]:
+        """The history as it lies on the disk, paired; nothing is repaired there, as its turn may be running.
+
+        Raises ``SessionError``.
+        """
+        transcript = await read_transcript(self._folder.root / row.path)
+        return heal(transcript.messages, open_end=True).messages
 
     def note(self, row: SessionRow, done: Done, model: str | None) -> None:
         """Keep the size of the session and the tokens that the turn took."""

@@ -9,6 +9,7 @@ from typing import Any
 import anyio
 
 from app.engine.events import Done
+from app.engine.messages import Message
 from app.group_chat.board import Board
 from app.group_chat.errors import EmptyMessage, NothingToResume, RoomBusy
 from app.group_chat.events import (
@@ -94,6 +95,14 @@ class Room:
         """The newest turns, oldest first, as they stand now."""
         rows = turns.list_turns(self._store, self.id)
         return [self._unsaved.row if self._unsaved and row.id == self._unsaved.id else row for row in rows]
+
+    async def read_history(self, turn_id: str) -> Sequence[Message]:
+        """What the member that took a turn has in its session, of this turn and all others. Empty where it is gone.
+
+        Raises ``NotFound``, ``SessionError``.
+        """
+        session = sessions.find_session(self._store, turns.load_turn(self._store, turn_id).session)
+        return await self._members.read_history(session) if session else ()
 
     async def post(self, text: str, *, client_id: str, kind: QueueKind = "queue") -> None:
         """Send a message: at once where nobody is at work, else it waits as ``kind`` says.

@@ -66,13 +66,13 @@ def trouble_of(code: str | None) -> str:
     return _TROUBLE.get(code or "", "failed")
 
 
-def cut(text: str) -> Shown:
+def cut(text: str, lines_shown: int = LINES_SHOWN, characters_shown: int = CHARACTERS_SHOWN) -> Shown:
     """The beginning of an output, without colours and control characters."""
     text = plain_output(text)
     lines = text.split("\n")
-    shown = "\n".join(lines[:LINES_SHOWN])[:CHARACTERS_SHOWN]
+    shown = "\n".join(lines[:lines_shown])[:characters_shown]
     if len(shown) == len(text):
         return Shown(text, "")
-    if len(lines) > LINES_SHOWN:
+    if len(lines) > lines_shown:
         return Shown(shown, f"first {shown.count(chr(10)) + 1:,} of {len(lines):,} lines shown")
     return Shown(shown, f"first {len(shown):,} of {len(text):,} characters shown")

@@ -80,6 +80,8 @@ class NoticeView(Entry):
     words: NoticeWords
     resume: str
     """Address that a POST continues the run at."""
+    organised: str
+    """Address of what a compaction left out, or nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,8 +215,22 @@ def _notice(row: MessageRow, frame: Mapping[str, Any]) -> NoticeView:
     words = notice_words(row.data, row.text)
     waits = words.needs_user and not row.data.get("settled")
     return NoticeView(
-        kind="notice", label="Plancia", hue="", words=words, waits=waits, resume=_resume(row), **frame
+        kind="notice",
+        label="Plancia",
+        hue="",
+        words=words,
+        waits=waits,
+        resume=_resume(row),
+        organised=organised_address(row),
+        **frame,
     )
+
+
+def organised_address(row: MessageRow) -> str:
+    """Where one reads what a compaction left out; nothing for any other message."""
+    if row.kind != "notice" or row.data.get("notice") != "compaction" or not row.data.get("summary"):
+        return ""
+    return f"/conversations/{row.conversation}/organised/{row.id}"
 
 
 def _error(row: MessageRow, frame: Mapping[str, Any]) -> ErrorView:

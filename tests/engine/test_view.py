@@ -12,7 +12,7 @@ from app.engine.compaction import Compact
 from app.engine.messages import Message, Summary, Text
 from app.engine.pairing import is_paired, repair
 from app.engine.session import JsonlSession
-from app.engine.view import GrowingView, View, before_tail, summary_message, view
+from app.engine.view import GrowingView, View, before_tail, replaced_by, summary_message, view
 from tests.engine.histories import NOON, generated, hurt_histories, wild_histories
 
 HISTORY = generated(3)
@@ -39,6 +39,16 @@ def test_a_summary_stands_in_the_place_of_what_it_replaces() -> None:
 def test_the_last_summary_counts() -> None:
     history = (*HISTORY[:8], summary("q2"), *HISTORY[8:], summary("e3", id="s2"))
     assert ids(view(history)) == ["s2", "e3"]
+
+
+def test_what_left_the_view_when_a_summary_came() -> None:
+    history = (*HISTORY[:8], summary("q2", "q1"), *HISTORY[8:], summary("e3", "q3", id="s2"))
+    for id, gone in (("s1", ["a1", "r1", "e1"]), ("s2", ["s1", "q1", "q2", "a2", "r2", "e2", "a3", "r3"])):
+        found = replaced_by(id, history)
+        assert found is not None
+        assert (found[0].id, [message.id for message in found[1]]) == (id, gone)
+    assert replaced_by("s3", history) is None
+    assert replaced_by("q1", history) is None
 
 
 @pytest.mark.parametrize(
