@@ -7,6 +7,7 @@ have added to a line is ignored; a block of an unknown type makes its line unrea
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, assert_never
 
@@ -209,18 +210,16 @@ def _written(block: Block) -> _Written:
 
 
 def _read(block: _Written) -> Block:
-    match block:
-        case _Text():
-            return Text(block.text)
-        case _Call():
-            return ToolCall(block.id, block.name, block.arguments, block.problem, block.raw, block.data)
-        case _Result():
-            return ToolResult(block.call_id, block.text, block.status, block.code)
-        case _Reasoning():
-            return Reasoning(block.text, block.signature, block.data)
-        case _Image():
-            return Image(block.ref, block.media_type, block.data)
-        case _Marker():
-            return Marker(block.kind)
-        case _:
-            assert_never(block)
+    return _READERS[type(block)](block)
+
+
+_READERS: dict[type[_Written], Callable[[Any], Block]] = {
+    _Text: lambda block: Text(block.text),
+    _Call: lambda block: ToolCall(
+        block.id, block.name, block.arguments, block.problem, block.raw, block.data
+    ),
+    _Result: lambda block: ToolResult(block.call_id, block.text, block.status, block.code),
+    _Reasoning: lambda block: Reasoning(block.text, block.signature, block.data),
+    _Image: lambda block: Image(block.ref, block.media_type, block.data),
+    _Marker: lambda block: Marker(block.kind),
+}

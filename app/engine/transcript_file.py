@@ -16,6 +16,7 @@ from pathlib import Path
 from app.engine.errors import SessionError
 from app.engine.messages import Message
 from app.engine.transcript import Unreadable, decode, decode_all
+from app.infra.collector import uncollected
 from app.infra.files import FileShrunk
 
 _BOM = b"\xef\xbb\xbf"
@@ -106,10 +107,11 @@ async def read_transcript(path: Path) -> Transcript:
     transcript = Transcript()
     try:
         for block in _blocks(path):
-            if block.endswith(b"\n"):
-                transcript.take(block)
-            else:
-                transcript.take_tail(block)
+            with uncollected():
+                if block.endswith(b"\n"):
+                    transcript.take(block)
+                else:
+                    transcript.take_tail(block)
             await asyncio.sleep(0)
         if transcript.marks:
             transcript.marks = list(_numbered(transcript.marks, path.read_bytes()))
