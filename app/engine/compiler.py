@@ -8,12 +8,11 @@ it is spelled is the writer's; the result is checked before anything is sent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import is_
 
 from app.engine import parts
-from app.engine.errors import ProviderError
 from app.engine.ladder import NOTHING, Left
 from app.engine.messages import Block, Image, Message, Origin, Reasoning, ToolCall
 from app.engine.outline import Answered, Entry, Line, Returned, Said, WireCall, Writer
@@ -28,6 +27,7 @@ from app.engine.pictures import (
     load_nothing,
 )
 from app.engine.provider import ModelRequest, ToolDefinition
+from app.engine.request_checks import check_entries, check_request
 
 BEGINNING = "[The beginning of this conversation is not shown.]"
 GO_ON = "[Go on from where you stopped.]"
@@ -82,9 +82,11 @@ class Compiler:
         if request.tools != self._tools:
             self._tools, grown = request.tools, False
             self._tool_entries = [self._writer.tool(tool) for tool in request.tools]
-        if not grown or self._provisional:
+        if not known or not grown or self._provisional:
             self._forget()
             known = 0
+        # Whatever fails on the way, nothing half written is gone on from.
+        self._history = ()
         self._extend(request.messages[known:])
         if self._gallery.gone > self._gone:
             self._forget(pictures_gone=self._gallery.gone)
@@ -106,7 +108,7 @@ class Compiler:
         if message.role == "tool":
             self._write_results(message)
         elif message.role == "user":
-            self._add(Said(tuple(self._parts(message.blocks))))
+            self._add(Said(tuple(self._said(message.blocks))))
         elif message.calls and self._must_tell(message, is_last_step):
             self._tell_step(message)
         else:
@@ -115,10 +117,10 @@ class Compiler:
     def _write_answer(self, message: Message) -> None:
         is_own = message.origin is not None and message.origin == self._origin
         thinks = is_own and not self._left & {"thinking", "all_but_text"}
+        accepted = self._writer.own_id if is_own else parts.SAFE_ID
         self._told, self._step = {}, {}
         for call in message.calls:
-            accepted = {"accepted": self._writer.own_id} if is_own else {}
-            id = parts.wire_id(call, message.id, self._taken, **accepted)
+            id = parts.wire_id(call, message.id, self._taken, accepted)
             self._taken.add(id)
             added = dict(call.data) if thinks and call.data else {}
             name, arguments = parts.wire_name(call.name), parts.arguments_of(call)
@@ -126,10 +128,10 @@ class Compiler:
         blocks = (block for block in message.blocks if thinks or not isinstance(block, Reasoning))
         self._add(Answered(tuple(self._answer_parts(blocks))))
 
-    def _answer_parts(self, blocks: Iterable[Block]) -> Iterable[str | Reasoning | WireCall]:
+    def _answer_parts(self, blocks: Iterable[Block]) -> Iterator[str | Reasoning | WireCall]:
         for is_words, run in groupby(blocks, lambda block: not isinstance(block, Reasoning | ToolCall)):
             if is_words:
-                yield from (part for part in self._parts(run) if isinstance(part, str))
+                yield from self._words(run)
                 continue
             for block in run:
                 if isinstance(block, ToolCall):
@@ -140,8 +142,7 @@ class Compiler:
     def _tell_step(self, message: Message) -> None:
         self._told, self._step = {call.id: call.name for call in message.calls}, {}
         told = "\n".join(parts.told_call(call) for call in message.calls)
-        text = parts.plain_text(message.blocks)
-        self._add(Answered((f"{text}\n\n{told}" if text else told,)))
+        self._add(Answered(("\n\n".join((*self._words(message.blocks), told)),)))
 
     def _must_tell(self, message: Message, is_last_step: bool) -> bool:
         """Calls of absent tools are told; only in the open step a model sees its mistaken call as it made it."""
@@ -162,13 +163,21 @@ class Compiler:
                 text = parts.result_text(result)
                 self._add(Returned(self._step[result.call_id], text, result.status != "ok"))
 
-    def _parts(self, blocks: Iterable[Block]) -> Iterable[str | Picture]:
-        """Words joined, pictures shown or mentioned, in their order."""
+    def _words(self, blocks: Iterable[Block]) -> Iterator[str]:
+        """What can be read; pictures are only mentioned."""
+        for is_picture, run in groupby(blocks, lambda block: isinstance(block, Image)):
+            if is_picture:
+                yield from (NOT_SHOWN for _ in run)
+            elif text := parts.plain_text(run):
+                yield text
+
+    def _said(self, blocks: Iterable[Block]) -> Iterator[str | Picture]:
+        """Words and pictures, in their order."""
         for is_picture, run in groupby(blocks, lambda block: isinstance(block, Image)):
             if is_picture:
                 yield from (self._picture(block) for block in run if isinstance(block, Image))
-            elif text := parts.plain_text(run):
-                yield text
+            else:
+                yield from self._words(run)
 
     def _picture(self, image: Image) -> Picture | str:
         if self._left & {"pictures", "all_but_text"}:
@@ -201,50 +210,6 @@ def add_line(writer: Writer, entries: list[Entry], line: Line) -> None:
         entries[-1] = both
     else:
         entries.append(entry)
-
-
-def check_request(request: ModelRequest) -> None:
-    """Raises ``ProviderError`` of kind local for a request that cannot be written for any server."""
-    if not request.model:
-        raise ProviderError(
-            "local", "No model is named for this call. Choose one in Settings, Model sources."
-        )
-    if not request.messages:
-        raise ProviderError("local", "There is nothing to send to the model yet. Write a message first.")
-    seen: set[str] = set()
-    for tool in request.tools:
-        if not parts.is_tool_name(tool.name) or tool.name in seen or not parts.described(tool.parameters):
-            raise ProviderError(
-                "local",
-                f"The tool {tool.name[:80]!r} cannot be offered to a model: its name must be unique, of at most 64 "
-                "letters, digits, _ and -, and its parameters an object. Switch it off or rename it.",
-            )
-        seen.add(tool.name)
-
-
-def check_entries(writer: Writer, entries: Sequence[Entry], changed: int = 0) -> None:
-    """The last look before sending: from ``changed`` on, calls and results are paired and nothing is empty.
-
-    Raises ``ProviderError`` of kind local; that would be a defect of ours, said before a server has to.
-    """
-    while 0 < changed < len(entries) and writer.paired(entries[changed])[1]:
-        changed -= 1
-    due: list[str] = []
-    for entry in entries[changed:]:
-        asked, answered = writer.paired(entry)
-        is_empty = not (entry.get("content") or entry.get("images") or asked)
-        if is_empty or list(answered) != due[: len(answered) or None]:
-            raise _unwritable()
-        due = [*due[len(answered) :], *asked]
-    if due:
-        raise _unwritable()
-
-
-def _unwritable() -> ProviderError:
-    return ProviderError(
-        "local",
-        "This conversation could not be written as a valid request; nothing was sent. Please report this.",
-    )
 
 
 def _last_step(messages: Sequence[Message]) -> int | None:

@@ -19,7 +19,8 @@ MARKERS = {
 NO_OUTPUT = "(no output)"
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_SAFE_ID = re.compile(r"[a-zA-Z0-9_-]{1,40}")
+SAFE_ID = re.compile(r"[a-zA-Z0-9_-]{1,40}")
+"""Ids that every server takes."""
 
 
 def clean(text: str) -> str:
@@ -68,9 +69,7 @@ def is_tool_name(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
-def wire_id(
-    call: ToolCall, message_id: str, taken: Collection[str], accepted: re.Pattern[str] = _SAFE_ID
-) -> str:
+def wire_id(call: ToolCall, message_id: str, taken: Collection[str], accepted: re.Pattern[str]) -> str:
     """The call's own id where it is accepted and no earlier call has it, else one made from it."""
     if accepted.fullmatch(call.id) and call.id not in taken:
         return call.id

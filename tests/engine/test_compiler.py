@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engine.compiler import BEGINNING, GO_ON, check_entries
+from app.engine.compiler import BEGINNING, GO_ON
 from app.engine.errors import ProviderError
 from app.engine.ladder import ORDER, Left, Part
 from app.engine.messages import (
@@ -26,6 +26,7 @@ from app.engine.messages import (
 from app.engine.pairing import open_calls, repair
 from app.engine.pictures import NO_LONGER_SHOWN, NOT_SHOWN
 from app.engine.provider import ModelRequest, ToolDefinition
+from app.engine.request_checks import check_entries
 from tests.engine.wires import (
     ANTHROPIC,
     HERE,
@@ -265,6 +266,25 @@ def test_a_picture_by_reference_is_loaded_and_one_that_is_gone_is_said_to_be(wir
     text = json.dumps(wire.compiled(request(said), load_image=stored.get))
     assert encoded(png(7, 7)) in text
     assert text.count(NOT_SHOWN) == 1
+
+
+@on_each_wire
+def test_a_picture_in_an_answer_is_mentioned_as_no_server_takes_it_there(wire: Wire) -> None:
+    drawn = history(("user", "Draw"), ("assistant", "There:", PICTURE), ("user", "Thanks"))
+    assert ("assistant", f"There:\n\n{NOT_SHOWN}") in spoken(wire.compiled(request(drawn)))
+
+
+@on_each_wire
+def test_after_a_failure_on_the_way_the_history_is_written_anew(wire: Wire) -> None:
+    found: dict[str, tuple[str, bytes]] = {}
+    compiler = wire.compiler(load_image=found.__getitem__)
+    shown = history(("user", "Look"), ("assistant", "At what?"), ("user", "This", Image(ref="a")))
+    compiler.compile(request(shown[:2]))
+    with pytest.raises(KeyError):
+        compiler.compile(request(shown))
+    found["a"] = ("image/png", png())
+    body = compiler.compile(request(shown))
+    assert body == wire.compiled(request(shown), load_image=found.__getitem__)
 
 
 texts = st.sampled_from(["", " ", "word", "\ud83d", "\udc00x", "\0", "à 🚀", "[DONE]", "\n\n", "tail  \n"])

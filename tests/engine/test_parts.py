@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from app.engine.messages import Marker, Reasoning, Text, ToolCall, ToolResult
 from app.engine.parts import (
+    SAFE_ID,
     arguments_of,
     clean,
     is_tool_name,
@@ -48,10 +49,10 @@ def test_a_name_is_sent_as_nearly_as_possible(name: str, sent: str) -> None:
 
 @given(st.text(max_size=80), st.sets(st.text(max_size=3), max_size=4))
 def test_an_id_is_plain_short_new_and_the_same_each_time(id: str, taken: set[str]) -> None:
-    found = wire_id(ToolCall(id, "x"), "m1", taken)
+    found = wire_id(ToolCall(id, "x"), "m1", taken, SAFE_ID)
     assert re.fullmatch(r"[a-zA-Z0-9_-]{1,40}", found)
     assert found not in taken
-    assert wire_id(ToolCall(id, "x"), "m1", taken) == found
+    assert wire_id(ToolCall(id, "x"), "m1", taken, SAFE_ID) == found
 
 
 def test_an_id_that_the_server_made_itself_is_kept_unless_it_was_used() -> None:
