@@ -121,9 +121,14 @@ class _Run:
                 return
 
     async def listen(self, inputs: Sequence[UserInput]) -> None:
-        """Store what the user said, as it was said."""
+        """Store what the user said, as it was said. What is stored already is not said twice."""
+        heard = {message.id for message in self.session.messages} if inputs else ()
         now = iso(self.harness.clock.now())
-        messages = [Message("user", (Text(said.text), *said.images), said.id, now) for said in inputs]
+        messages = [
+            Message("user", (Text(said.text), *said.images), said.id, now)
+            for said in inputs
+            if said.id not in heard
+        ]
         if messages:
             await self.session.append(*messages)
 
