@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
@@ -122,6 +122,8 @@ class Acknowledged:
     def __init__(self, session: Session) -> None:
         self.inner = session
         self.ids: list[str] = []
+        self.durable: list[str] = []
+        """Those that a power cut may not take either."""
 
     @property
     def id(self) -> str:
@@ -134,6 +136,8 @@ class Acknowledged:
     async def append(self, *messages: Message, sync: bool = True) -> None:
         await self.inner.append(*messages, sync=sync)
         self.ids += [message.id for message in messages]
+        if sync:
+            self.durable = list(self.ids)
 
     async def mark_started(self, call_id: str) -> None:
         await self.inner.mark_started(call_id)
@@ -246,13 +250,13 @@ class Scene:
         assert paid >= len(self.model.requests)
         self._check_what_was_shown(messages)
         self._check_results(messages)
-        self.check_kept(messages)
+        self.check_kept(messages, self.session.ids)
 
-    def check_kept(self, messages: tuple[Message, ...]) -> None:
+    def check_kept(self, messages: tuple[Message, ...], promised: Sequence[str]) -> None:
         """What was acknowledged is there, once; a result says no more and no less than what the tool did."""
         ids = Counter(message.id for message in messages)
         assert set(ids.values()) <= {1}
-        assert set(self.session.ids) <= set(ids)
+        assert set(promised) <= set(ids)
         for said in self.waiting.said:
             assert ids[said.id] or said in self.waiting.list
         effects = self.tools["write"].effects

@@ -116,7 +116,7 @@ class Stage:
         wire.compiled(request)
         messages = scene.session.messages
         assert is_paired(messages)
-        scene.check_kept(messages)
+        scene.check_kept(messages, scene.session.ids)
         assert scene.waiting.list == []
         again = await self._open(number)
         if again.messages:
