@@ -131,7 +131,9 @@ class JsonlSession(MemorySession):
         self._monotonic = monotonic
         self._synced_at = monotonic()
         self._lock = asyncio.Lock()
-        self._size = self._seq = self._torn = 0
+        self._size = self._seq = 0
+        self._torn = False
+        """Whether something may stand behind ``_size`` that is no part of the history."""
         self._unwritten: tuple[Message, ...] = ()
         self.marks: tuple[Mark, ...] = ()
         """One for each line that could not be read."""
@@ -169,7 +171,7 @@ class JsonlSession(MemorySession):
     async def _read(self) -> None:
         transcript = await read_transcript(self._path)
         self._started = read_started(self._journal)
-        self._size, self._seq, self._torn = transcript.size, transcript.seq, transcript.torn
+        self._size, self._seq, self._torn = transcript.size, transcript.seq, transcript.torn > 0
         self.marks = tuple(transcript.marks)
         self._given = transcript.messages
         self._unwritten = self._heal()
@@ -198,6 +200,7 @@ class JsonlSession(MemorySession):
             self._set_torn_aside()
             return append_lines(self._path, lines, size=self._size, sync=sync, disk=self._disk)
         except OSError as error:
+            self._torn = True  # the disk may have refused to take back what it had written, too
             raise explain(self._path, "written", error) from error
 
     def _wrote(self, messages: Sequence[Message], size: int) -> None:
@@ -214,6 +217,6 @@ class JsonlSession(MemorySession):
             raise explain(self._journal, "written", error) from error
 
     def _set_torn_aside(self) -> None:
-        if self._torn:
+        if self._torn and self._path.exists() and self._path.stat().st_size > self._size:
             set_tail_aside(self._path, self._size, self._disk)
-            self._torn = 0
+        self._torn = False

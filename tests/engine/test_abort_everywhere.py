@@ -16,7 +16,7 @@ from app.engine.session import JsonlSession, MemorySession, Session
 from app.infra.crew import Crew
 from tests.engine.scenes import Acknowledged, Scene, is_mutating
 from tests.engine.wires import WIRES
-from tests.fakes.disk import CountingDisk
+from tests.fakes.disk import CountingDisk, FaultyDisk
 
 
 class Moments(asyncio.SelectorEventLoop):
@@ -177,3 +177,33 @@ def test_the_scene_has_all_that_a_run_can_do(stage: Stage) -> None:
         "High water is at noon and midnight.",
         "In metres: 1.2.",
     ]
+
+
+@pytest.mark.parametrize("calls", [1, 2], ids=["one call", "two calls in a row"])
+def test_the_disk_may_refuse_any_call_and_the_next_message_finds_a_whole_history(
+    tmp_path: Path, calls: int
+) -> None:
+    async def play(number: int) -> Scene | None:
+        path = tmp_path / f"{number}.jsonl"
+        disk = FaultyDisk(*range(number, number + calls))
+        scene = Scene(Acknowledged(await JsonlSession.open(path, mutating=is_mutating, disk=disk)))
+        await scene.play()
+        done, promised = scene.done, tuple(scene.session.ids)
+        assert (done.status == "failed") == (disk.calls >= number)
+        assert done.error is None or done.error.kind == "storage"
+        disk.failing = ()
+        again = await JsonlSession.open(path, mutating=is_mutating, disk=CountingDisk())
+        scene.check_kept(again.messages, promised)
+        await scene.say_next()
+        scene.check_kept(scene.session.messages, promised)
+        again = await JsonlSession.open(path, mutating=is_mutating, disk=CountingDisk())
+        assert [message.id for message in again.messages] == [
+            message.id for message in scene.session.messages
+        ]
+        assert again.marks == ()
+        return scene if done.status == "failed" else None
+
+    numbers = count(1)
+    while asyncio.run(play(next(numbers))):
+        pass
+    assert next(numbers) > 40

@@ -333,6 +333,19 @@ async def test_a_torn_tail_that_cannot_be_moved_stops_writing_and_not_reading(pa
     assert (await JsonlSession.open(path)).messages == (said("one", "m1"), said("two", "m2"))
 
 
+async def test_a_line_that_failed_and_could_not_be_taken_back_is_no_part_of_the_history(path: Path) -> None:
+    disk = FaultyDisk()
+    session = await JsonlSession.open(path, disk=disk)
+    await session.append(said("one", "m1"))
+    disk.failing = [disk.calls + 3, disk.calls + 4]  # the sync, and what should take the line back
+    with pytest.raises(SessionError, match="full"):
+        await session.append(said("two", "m2"))
+    assert b'"m2"' in path.read_bytes()
+    await session.append(said("three", "m3"))
+    assert session.messages == (said("one", "m1"), said("three", "m3"))
+    assert (await JsonlSession.open(path)).messages == session.messages
+
+
 async def test_a_file_that_vanished_or_shrank_is_not_written_anew(path: Path) -> None:
     session = await JsonlSession.open(path)
     await session.append(said("one", "m1"))
