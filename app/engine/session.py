@@ -18,7 +18,6 @@ from app.engine.transcript_file import Mark, explain, read_started, read_transcr
 from app.infra.files import SYSTEM_DISK, Disk, append_lines, set_tail_aside
 from app.infra.threads import to_the_end
 
-
 SYNC_EVERY = 1.0
 """Seconds; an append this long after the last sync comes with one, asked for or not."""
 
