@@ -61,6 +61,8 @@ class AnthropicWriter:
             body["system"] = [_block(system)]
         if tools:
             body["tools"] = tools
+            if request.tool_choice == "none":
+                body["tool_choice"] = {"type": "none"}
         return body
 
 

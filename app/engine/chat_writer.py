@@ -81,6 +81,8 @@ class ChatWriter:
         body: Entry = {"model": request.model, "messages": [*head, *entries]}
         if tools:
             body["tools"] = tools
+            if request.tool_choice == "none":
+                body["tool_choice"] = "none"
         if request.max_output_tokens is not None:
             body["max_tokens"] = request.max_output_tokens
         return body

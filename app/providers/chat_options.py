@@ -27,6 +27,8 @@ class ChatOptions:
         dropped = self._dropped[request.model]
         if "stream_options" not in dropped:
             body["stream_options"] = {"include_usage": True}
+        if "tool_choice" in dropped:
+            body.pop("tool_choice", None)
         field = self._dialect.cache_field
         if field and request.session_id and field not in dropped:
             body[field] = _short(request.session_id, self._dialect.cache_limit)
@@ -44,7 +46,10 @@ class ChatOptions:
         if model not in self._limit_field and named in words and _OTHER_NAME[named] in words:
             self._limit_field[model] = _OTHER_NAME[named]
             return True
-        options = {"stream_options", "include_usage", self._dialect.cache_field or "stream_options"}
+        options = {
+            *("stream_options", "include_usage", "tool_choice"),
+            self._dialect.cache_field or "stream_options",
+        }
         if "include_usage" in words:
             words += " stream_options"
         refused = {option for option in options if option in words} - self._dropped[model] - {"include_usage"}

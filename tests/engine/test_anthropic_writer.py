@@ -43,6 +43,16 @@ def test_without_prompt_and_tools_their_fields_are_missing() -> None:
     assert body["max_tokens"] == 9
 
 
+def test_a_closing_answer_may_call_no_tool_though_the_tools_stand_there() -> None:
+    hello = history(("user", "Hello"))
+    closing = ANTHROPIC.compiled(request(hello, tool_choice="none"))
+    assert (closing["tools"], closing["tool_choice"]) == (
+        ANTHROPIC.compiled(request(hello))["tools"],
+        {"type": "none"},
+    )
+    assert "tool_choice" not in ANTHROPIC.compiled(request(hello))
+
+
 def test_the_results_of_a_step_begin_the_next_message_and_all_else_stands_behind_them() -> None:
     step = history(
         ("user", "Look"),

@@ -35,6 +35,14 @@ def test_an_answer_is_capped_only_where_somebody_says_so() -> None:
     assert CHAT.compiled(request(hello, max_output_tokens=7))["max_tokens"] == 7
 
 
+def test_a_closing_answer_may_call_no_tool_though_the_tools_stand_there() -> None:
+    hello = history(("user", "Hello"))
+    closing = CHAT.compiled(request(hello, tool_choice="none"))
+    assert (closing["tools"], closing["tool_choice"]) == (CHAT.compiled(request(hello))["tools"], "none")
+    assert "tool_choice" not in CHAT.compiled(request(hello))
+    assert "tool_choice" not in CHAT.compiled(request(hello, tool_choice="none", tools=()))
+
+
 def test_calls_stand_before_their_results_in_declared_order() -> None:
     calls = ToolCall("b", "read_file", {"path": "à.txt"}), ToolCall("a", "read_file", {})
     step = history(

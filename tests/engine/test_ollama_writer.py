@@ -27,6 +27,12 @@ def test_an_answer_is_capped_only_where_somebody_says_so() -> None:
     assert OLLAMA.compiled(request(hello, max_output_tokens=7))["options"] == {"num_predict": 7}
 
 
+def test_a_closing_answer_is_offered_no_tool() -> None:
+    hello = history(("user", "Hello"))
+    assert "tools" in OLLAMA.compiled(request(hello))
+    assert "tools" not in OLLAMA.compiled(request(hello, tool_choice="none"))
+
+
 def test_arguments_are_objects_and_a_result_names_its_tool() -> None:
     step = history(
         ("user", "Read"),

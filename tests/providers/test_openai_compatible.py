@@ -423,6 +423,14 @@ async def test_an_option_is_done_without_once_and_not_for_ever(llm: FakeLLM, wir
     assert len(llm.requests()) == 2
 
 
+async def test_a_closing_answer_is_asked_for_without_the_choice_where_a_server_knows_none(
+    llm: FakeLLM, wire: Wire
+) -> None:
+    llm.script(fail(400, "Unrecognized request argument supplied: tool_choice", code="unknown_parameter"))
+    assert (await collect(wire(), ask(tool_choice="none"))).end == "complete"
+    assert [body.get("tool_choice") for body in llm.bodies()] == ["none", None]
+
+
 async def test_tools_are_never_left_out(llm: FakeLLM, wire: Wire) -> None:
     llm.script(fail(400, "fake-model does not support tools", code="invalid_request_error"))
     found = await collect(wire())
