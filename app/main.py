@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app.hands.pictures import load_picture
 from app.infra.addresses import names_of
 from app.infra.page_key import load_page_key
 from app.infra.paths import asset_root
@@ -59,6 +61,7 @@ def create_app(bench: Workbench, settings: ServerSettings) -> Page:
         templates=templates,
         environment=bench.environment,
         workspace=lambda: bench.workspace(settings.workspace),
+        load_picture=partial(load_picture, bench.folder.root),
         address=f"{settings.host}:{settings.port}",
     )
     app = Starlette(routes=routes(assets), exception_handlers=exception_handlers(templates))

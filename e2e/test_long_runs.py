@@ -9,8 +9,10 @@ from playwright.sync_api import Locator, expect
 from e2e.conftest import NewContext
 from e2e.server import Server
 from e2e.talk import Talk
+from e2e.watch import Watch
 from tests.fakes.llm_client import FakeLLM
 from tests.fakes.llm_script import Answer, call, fail, hold, say
+from tests.fakes.pictures import png
 
 SLOTS = ("Goal", "Done", "In progress", "Next action", "Decisions", "Files touched")
 SUMMARY = "\n".join(f"## {slot}\nWhat belongs to {slot.lower()}." for slot in SLOTS)
@@ -127,3 +129,49 @@ def test_an_answer_that_meets_its_output_limit_twice_says_so_and_continues(talk:
     talk.page.keyboard.press("Enter")
     talk.expect_answer("five.")
     expect(talk.button("Continue")).to_have_count(0)
+
+
+def test_a_picture_that_the_model_was_shown_is_seen_and_opened(
+    talk: Talk, llm: FakeLLM, served: Server, watch: Watch
+) -> None:
+    watch.allow("inline style")  # what Chromium puts around a picture is barred like everything else
+    (served.workspace / "chart.png").write_bytes(png(600, 300))
+    llm.script(*reads("chart.png"), say("All black."))
+    talk.say("What is in the chart?")
+    talk.expect_answer("All black.")
+    picture = talk.articles("tool_call").get_by_role("img", name="chart.png, as the model was shown it")
+    expect(picture).to_be_visible()
+    assert picture.evaluate("(image) => image.decode().then(() => image.naturalWidth)") == 600
+    with talk.page.context.expect_page() as opened:
+        talk.articles("tool_call").get_by_role("link").press("Enter")
+    expect(opened.value.locator("img")).to_be_visible()
+    assert opened.value.evaluate("document.images[0].naturalWidth") == 600
+    shown = talk.shown()
+    talk.again().expect_shows(shown)
+
+
+def test_a_large_result_shows_both_ends_and_is_read_on(talk: Talk, llm: FakeLLM, served: Server) -> None:
+    """Large for a model with a window of 16,000 tokens."""
+    lines = [f"{number:06} the tide tables of this harbour\n" for number in range(700)]
+    (served.workspace / "large.txt").write_text("".join(lines))
+    served.post(f"{talk.path}/model", model="openai/gpt-3.5-turbo")
+    llm.script(*reads("large.txt"), say("I look for more."))
+    talk.say("Read it all.")
+    talk.expect_answer("I look for more.")
+    card = talk.articles("tool_call").first
+    card.locator("summary").click()
+    expect(card.locator("[data-part=output]")).to_contain_text("000000 the tide tables")
+    gap = card.locator("[data-part=gap]")
+    expect(gap).to_contain_text("characters are left out here; all of it is kept as res_")
+    expect(card.get_by_role("group", name="End of the output")).to_contain_text("000699")
+    ref = gap.inner_text().rpartition(" ")[2]
+    looks = [
+        call("search_result", {"ref": ref, "pattern": "000300"}),
+        call("read_result", {"ref": ref, "start": 9000}),
+    ]
+    llm.script(say("", calls=looks), say("There it is."))
+    talk.say("And in the middle?")
+    talk.expect_answer("There it is.")
+    cards = talk.articles("tool_call").locator("summary")
+    expect(cards.nth(1)).to_contain_text(f"find in result000300 · {ref}")
+    expect(cards.nth(2)).to_contain_text(f"read on{ref} · from 9,000")

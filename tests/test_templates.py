@@ -29,6 +29,8 @@ TOOLS = (
     "write_file",
     "edit_file",
     "delete_file",
+    "read_result",
+    "search_result",
 )
 
 DRAWN_BY_ITS_ROW = {

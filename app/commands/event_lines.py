@@ -46,8 +46,10 @@ def fields_of(event: engine.Event) -> dict[str, Any]:
             return {"call_id": event.call_id, "name": event.name, "text": event.text}
         case engine.ToolStart():
             return {"call_id": event.call_id, "name": event.name, "arguments": dict(event.arguments)}
-        case engine.ToolProgress() | engine.ToolEnd() | engine.LoopWarning():
+        case engine.ToolProgress() | engine.LoopWarning():
             return _given(asdict(event))
+        case engine.ToolEnd():
+            return {name: value for name, value in _given(asdict(event)).items() if name != "images"}
         case engine.Compaction():
             return {"tokens_before": event.tokens_before, "tokens_after": event.tokens_after}
         case engine.Retry():

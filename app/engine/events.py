@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+from app.engine.messages import Image
+
 DoneStatus = Literal["completed", "failed", "aborted", "interrupted", "limit"]
 
 
@@ -64,6 +66,8 @@ class ToolEnd:
     is_error: bool
     error_code: str | None
     duration_ms: int
+    images: tuple[Image, ...] = ()
+    """What the model is shown beside the text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -70,6 +71,30 @@ async def fit(output: ToolOutput, store: ResultStore, most: int = MOST_TOKENS) -
     tail = ending(text, int(most * TAIL_SHARE))
     left_out = f"[… {len(text) - len(head) - len(tail):,} characters are left out here. {rest} …]"
     return replace(output, text=f"{head}\n\n{left_out}\n\n{tail}")
+
+
+@dataclass(frozen=True, slots=True)
+class Shortened:
+    """A result that ``fit`` has shortened, taken apart for people."""
+
+    head: str
+    left_out: str
+    """How many characters stand between the two ends, with commas."""
+    ref: str | None
+    """Where the whole text is kept; None where it is lost."""
+    tail: str
+
+
+_LEFT_OUT = re.compile(
+    r"\n\n\[… ([\d,]{1,20}) characters are left out here\. "
+    r"(?:All [\d,]+ characters are stored as (res_\w{1,40}):|The rest is lost:)[^\n]* …\]\n\n"
+)
+
+
+def find_shortened(text: str) -> Shortened | None:
+    """The two ends of a shortened result; None where it is whole."""
+    found = _LEFT_OUT.search(text)
+    return found and Shortened(text[: found.start()], found[1], found[2], text[found.end() :])
 
 
 def beginning(text: str, tokens: int) -> str:

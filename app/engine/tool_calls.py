@@ -165,6 +165,7 @@ class StepCalls:
             output.error is not None,
             output.error,
             done.duration_ms,
+            output.images,
         )
 
     async def _store(self, calls: Sequence[ToolCall], *, sync: bool = True) -> None:

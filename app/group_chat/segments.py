@@ -154,6 +154,8 @@ class Segments:
             "error_code": event.error_code,
             "duration_ms": event.duration_ms,
         }
+        if pictures := [image.ref for image in event.images if image.ref]:
+            call.data["pictures"] = pictures
         self._board.change(call.row_id, state="failed" if event.is_error else "done", data=call.data)
         return call.row_id
 

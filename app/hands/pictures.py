@@ -63,6 +63,12 @@ class StoredPictures:
         return Image(ref, _MEDIA_TYPES[picture.kind])
 
 
+def name_of(ref: str, conversation: str) -> str | None:
+    """The file name of a kept picture of that conversation; None where ``ref`` names none."""
+    folder, _, name = ref.rpartition("/")
+    return name if _REF.fullmatch(ref) and folder == f"results/{conversation}" else None
+
+
 def load_picture(root: Path, ref: str) -> tuple[str, bytes] | None:
     """Media type and bytes of a kept picture; None where ``ref`` names none."""
     named = _REF.fullmatch(ref)

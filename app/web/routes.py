@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute, Route
 
-from app.web import conversations, health, organised, settings_general, settings_models, welcome
+from app.web import conversations, health, organised, pictures, settings_general, settings_models, welcome
 from app.web.assets import Assets
 
 
@@ -21,6 +21,7 @@ def routes(assets: Assets) -> list[BaseRoute]:
         Route(f"{at}/stream", conversations.stream),
         Route(f"{at}/earlier", conversations.earlier),
         Route(f"{at}/organised/{{message}}", organised.page),
+        Route(f"{at}/pictures/{{name}}", pictures.picture),
         Route(f"{at}/messages", conversations.send, methods=["POST"]),
         Route(f"{at}/steer", conversations.steer, methods=["POST"]),
         Route(f"{at}/stop", conversations.stop, methods=["POST"]),

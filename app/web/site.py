@@ -23,6 +23,9 @@ from app.web.rendering import Templates
 from app.web.scene import Scenes
 from app.workspace.store import Store
 
+LoadPicture = Callable[[str], tuple[str, bytes] | None]
+"""Media type and bytes of a kept picture, by its reference; None where there is none."""
+
 FEEDS_KEPT = 32
 """Page feeds that stay in memory after their last use, so that a page finds its place in the stream again."""
 
@@ -40,6 +43,7 @@ class Site:
         templates: Templates,
         environment: Mapping[str, str],
         workspace: Callable[[], Path],
+        load_picture: LoadPicture,
         address: str,
     ) -> None:
         self.store = store
@@ -50,6 +54,7 @@ class Site:
         self.environment = environment
         self.workspace = workspace
         """The folder of a new conversation. Raises ``WorkspaceError``."""
+        self.load_picture = load_picture
         self.held_keys = HeldKeys(store.clock, lambda: store.new_id("held"))
         self.scenes = Scenes(store, bus, sources, address)
         self.drawing = Drawing(templates, self.scenes)

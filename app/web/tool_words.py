@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from app.engine.large_results import find_shortened
 from app.web.plain import one_line, plain_output
 
 LINES_SHOWN = 200
 CHARACTERS_SHOWN = 8_000
+ENDING_LINES = 40
+ENDING_CHARACTERS = 2_000
+"""Of the end of a result that was shortened for the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +22,8 @@ class Words:
     verb: str
     target: tuple[str, ...]
     """Arguments that name what it acts on, the most telling first."""
+    numbers: Mapping[str, str] = field(default_factory=dict)
+    """How a number among them is said."""
 
 
 _WORDS = {
@@ -29,6 +35,10 @@ _WORDS = {
     "write_file": Words("edit", "write", ("path",)),
     "edit_file": Words("edit", "edit", ("path",)),
     "delete_file": Words("trash", "delete", ("path",)),
+    "read_result": Words(
+        "text", "read on", ("ref", "start", "end"), {"start": "from {:,}", "end": "up to {:,}"}
+    ),
+    "search_result": Words("search", "find in result", ("pattern", "ref")),
 }
 
 _TROUBLE = {
@@ -55,15 +65,51 @@ def words_for(name: str) -> Words:
 
 def target_of(name: str, arguments: Mapping[str, Any]) -> str:
     """What the call acts on, in one line; of an unlisted tool its first short argument."""
-    keys = words_for(name).target or tuple(arguments)[:1]
-    return " · ".join(
-        one_line(str(arguments[key]))[:300] for key in keys if arguments.get(key) not in (None, "")
-    )
+    return " · ".join(_targets(words_for(name), arguments))
+
+
+def _targets(words: Words, arguments: Mapping[str, Any]) -> Iterator[str]:
+    for key in words.target or tuple(arguments)[:1]:
+        match arguments.get(key):
+            case None | "":
+                pass
+            case int(number) if key in words.numbers:
+                yield words.numbers[key].format(number)
+            case value:
+                yield one_line(str(value))[:300]
 
 
 def trouble_of(code: str | None) -> str:
     """How a failed call is said in two or three words."""
     return _TROUBLE.get(code or "", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a call came to; where it was shortened for the model, ``gap`` says what is left out before ``ending``."""
+
+    shown: Shown
+    gap: str = ""
+    ending: Shown | None = None
+
+
+def output_of(result: str) -> Output:
+    parts = find_shortened(result)
+    if parts is None:
+        return Output(cut(result))
+    kept = f"all of it is kept as {parts.ref}" if parts.ref else "they could not be kept"
+    return Output(
+        cut(parts.head), f"{parts.left_out} characters are left out here; {kept}", cut_ending(parts.tail)
+    )
+
+
+def cut_ending(text: str) -> Shown:
+    """The last lines of an output."""
+    text = plain_output(text)
+    lines = text.splitlines()
+    shown = "\n".join(lines[-ENDING_LINES:])[-ENDING_CHARACTERS:]
+    whole = len(shown) >= len(text.rstrip("\n"))
+    return Shown(shown, "" if whole else f"last {shown.count(chr(10)) + 1:,} of {len(lines):,} lines shown")
 
 
 def cut(text: str, lines_shown: int = LINES_SHOWN, characters_shown: int = CHARACTERS_SHOWN) -> Shown:

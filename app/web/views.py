@@ -5,19 +5,20 @@ A template draws one kind in all its states; which one is decided by ``kind`` al
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, assert_never
 
 from markupsafe import Markup
 
+from app.hands.pictures import name_of
 from app.web.live_markdown import LiveMarkdown
 from app.web.markdown import render_markdown
 from app.web.notices import NoticeWords, notice_words
 from app.web.plain import one_line, plain
 from app.web.times import local
-from app.web.tool_words import Shown, cut, target_of, trouble_of, words_for
+from app.web.tool_words import Output, Shown, cut, output_of, target_of, trouble_of, words_for
 from app.workspace.rows import MessageKind, MessageRow, MessageState
 
 DrawnKind = Literal["user", "assistant", "tool_call", "notice", "error"]
@@ -72,7 +73,9 @@ class ToolView(Entry):
     """How it stands, in a word or two: ``running``, ``failed``, …; nothing where it simply ended."""
     seconds: float | None
     arguments: tuple[tuple[str, Shown], ...]
-    output: Shown
+    output: Output
+    pictures: tuple[str, ...]
+    """Addresses of what the model was shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +191,8 @@ def _tool(row: MessageRow, frame: Mapping[str, Any]) -> ToolView:
         stat=_stat(row),
         seconds=milliseconds / 1000 if isinstance(milliseconds, int | float) else None,
         arguments=tuple((one_line(str(key)), cut(_said(value))) for key, value in arguments.items()),
-        output=cut(str(row.data.get("result") or row.data.get("progress") or "")),
+        output=output_of(str(row.data.get("result") or row.data.get("progress") or "")),
+        pictures=tuple(_pictures(row)),
         **frame,
     )
 
@@ -205,6 +209,12 @@ def _stat(row: MessageRow) -> str:
             return ""
         case _:
             assert_never(row.state)
+
+
+def _pictures(row: MessageRow) -> Iterator[str]:
+    for ref in row.data.get("pictures") or ():
+        if name := name_of(str(ref), row.conversation):
+            yield f"/conversations/{row.conversation}/pictures/{name}"
 
 
 def _said(value: object) -> str:

@@ -11,6 +11,7 @@ import pytest
 from app.commands.event_lines import EventLines, fields_of
 from app.commands.terminal import Terminal
 from app.engine import events as engine
+from app.engine.messages import Image
 from app.group_chat.events import RoomEvent
 
 TOTALS = {
@@ -44,6 +45,10 @@ SAID: list[tuple[engine.Event, dict[str, Any]]] = [
             "error_code": "E_X",
             "duration_ms": 3,
         },
+    ),
+    (
+        engine.ToolEnd("c", "look", "ok", False, None, 3, (Image("results/c/img_1.png"),)),
+        {"call_id": "c", "name": "look", "result": "ok", "is_error": False, "duration_ms": 3},
     ),
     (engine.Compaction(9, 3, "m"), {"tokens_before": 9, "tokens_after": 3}),
     (engine.Retry(1, 2000, "busy"), {"attempt": 1, "wait_ms": 2000, "reason": "busy"}),

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engine.large_results import MOST_TOKENS, MemoryResults, beginning, between_characters, ending, fit
+from app.engine.large_results import (
+    MOST_TOKENS,
+    MemoryResults,
+    beginning,
+    between_characters,
+    ending,
+    find_shortened,
+    fit,
+)
 from app.engine.runner import run
 from app.engine.scripted import ScriptedModel, call, say
 from app.engine.session import MemorySession
@@ -44,6 +52,20 @@ async def test_the_gap_is_counted_exactly() -> None:
     shown = (await fit(ToolOutput(LARGE), MemoryResults())).text
     head, note, tail = shown.split("\n\n")
     assert f"{len(LARGE) - len(head) - len(tail):,} characters are left out" in note
+
+
+async def test_a_shortened_result_is_told_from_a_whole_one() -> None:
+    store = MemoryResults()
+    parts = find_shortened((await fit(ToolOutput(LARGE), store)).text)
+    assert parts is not None
+    left_out = int(parts.left_out.replace(",", ""))
+    assert parts.head + LARGE[len(parts.head) :][:left_out] + parts.tail == LARGE
+    assert parts.ref in store.texts
+    lost = find_shortened((await fit(ToolOutput(LARGE), FullDisk())).text)
+    assert lost is not None
+    assert lost.ref is None
+    for whole in ("", "x " * 100, "[… 9 characters are left out here. …]", "a\n\n[… some characters …]\n\nb"):
+        assert find_shortened(whole) is None
 
 
 async def test_a_result_that_fits_is_not_touched() -> None:

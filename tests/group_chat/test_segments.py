@@ -22,6 +22,7 @@ from app.engine.events import (
     ToolStart,
     Usage,
 )
+from app.engine.messages import Image
 from app.group_chat.events import RoomEvent
 from app.group_chat.keeping import KeepingBoard
 from app.group_chat.segments import SAVE_EVERY, Segments
@@ -109,6 +110,14 @@ def test_a_call_is_an_article_from_its_first_piece_to_its_result(chat: Chat) -> 
 def test_a_call_that_failed_says_so(chat: Chat) -> None:
     chat.take(ToolStart("c1", "read_file", {}), ToolEnd("c1", "read_file", "E_X: no.", True, "E_X", 1))
     assert (chat.rows()[0].state, chat.rows()[0].data["error_code"]) == ("failed", "E_X")
+
+
+def test_a_call_keeps_which_pictures_the_model_was_shown(chat: Chat) -> None:
+    shown = (Image("results/conv_1/img_1.png", "image/png"), Image(data="aGk=", media_type="image/png"))
+    chat.take(
+        ToolStart("c1", "read_file", {}), ToolEnd("c1", "read_file", "a picture", False, None, 1, shown)
+    )
+    assert chat.rows()[0].data["pictures"] == ["results/conv_1/img_1.png"]
 
 
 def test_retries_are_one_line_which_the_next_words_close(chat: Chat) -> None:

@@ -20,6 +20,7 @@ from app.hands.pictures import (
     StoredPictures,
     load_picture,
     make_small,
+    name_of,
 )
 from app.hands.toolbox import file_tools
 from app.infra.ids import new_id
@@ -140,3 +141,19 @@ async def test_a_full_disk_is_said(machine: Machine) -> None:
 def test_a_reference_to_anything_else_finds_nothing(tmp_path: Path, ref: str) -> None:
     (tmp_path / "secrets.json").write_text("{}")
     assert load_picture(tmp_path, ref) is None
+
+
+@pytest.mark.parametrize(
+    ("ref", "name"),
+    [
+        ("results/conv_1/img_1.png", "img_1.png"),
+        ("results/conv_1/img_1.jpeg", "img_1.jpeg"),
+        ("results/conv_2/img_1.png", None),
+        ("results/conv_1/img_1.svg", None),
+        ("results/conv_1/../conv_1/img_1.png", None),
+        ("img_1.png", None),
+        ("results/conv_1/res_1.txt", None),
+    ],
+)
+def test_a_picture_has_a_name_in_its_own_conversation_only(ref: str, name: str | None) -> None:
+    assert name_of(ref, "conv_1") == name

@@ -6,7 +6,20 @@ from typing import Any
 
 import pytest
 
-from app.web.tool_words import CHARACTERS_SHOWN, LINES_SHOWN, cut, target_of, trouble_of, words_for
+from app.engine.large_results import MemoryResults, fit
+from app.engine.tools import ToolOutput
+from app.web.tool_words import (
+    CHARACTERS_SHOWN,
+    ENDING_CHARACTERS,
+    ENDING_LINES,
+    LINES_SHOWN,
+    cut,
+    cut_ending,
+    output_of,
+    target_of,
+    trouble_of,
+    words_for,
+)
 
 TARGETS: list[tuple[str, dict[str, Any], str]] = [
     ("read_file", {"path": "src/a.py", "range": {"unit": "line"}}, "src/a.py"),
@@ -18,6 +31,11 @@ TARGETS: list[tuple[str, dict[str, Any], str]] = [
     ("read_file", {"path": "x" * 1000}, "x" * 300),
     ("of_a_connector", {"query": "tides", "limit": 3}, "tides"),
     ("of_a_connector", {"limit": 0}, "0"),
+    ("of_a_connector", {"start": 20_000}, "20000"),
+    ("read_result", {"ref": "res_1", "start": 20_000, "end": 30_000}, "res_1 · from 20,000 · up to 30,000"),
+    ("read_result", {"ref": "res_1"}, "res_1"),
+    ("read_result", {"ref": "res_1", "start": "{0.real}"}, "res_1 · {0.real}"),
+    ("search_result", {"ref": "res_1", "pattern": "high water"}, "high water · res_1"),
 ]
 
 
@@ -49,3 +67,27 @@ def test_a_long_output_is_cut_and_says_so() -> None:
 def test_an_output_is_cut_after_its_colours_are_gone() -> None:
     coloured = "\x1b[31mx\x1b[0m" * CHARACTERS_SHOWN
     assert cut(coloured).text == "x" * CHARACTERS_SHOWN
+
+
+@pytest.mark.anyio
+async def test_of_a_result_that_was_shortened_both_ends_are_shown_and_what_is_between() -> None:
+    text = "".join(f"line {number}\n" for number in range(40_000))
+    output = output_of((await fit(ToolOutput(text), MemoryResults())).text)
+    assert output.shown.text.startswith("line 0\n")
+    assert output.gap.endswith(" characters are left out here; all of it is kept as res_1")
+    assert output.ending is not None
+    assert output.ending.text.endswith("line 39999")
+    assert output.ending.text.count("\n") == ENDING_LINES - 1
+    assert output.ending.note.startswith("last 40 of ")
+
+
+def test_a_whole_result_has_no_gap() -> None:
+    assert output_of("a\n\n[… much …]\n\nb").ending is None
+    assert output_of("") == output_of("\x00"[1:])
+
+
+def test_the_end_of_an_output_is_cut_at_its_beginning() -> None:
+    assert cut_ending("one\ntwo\n").text == "one\ntwo"
+    assert cut_ending("one\ntwo\n").note == ""
+    wide = cut_ending("x" * 5_000)
+    assert (len(wide.text), wide.note) == (ENDING_CHARACTERS, "last 1 of 1 lines shown")

@@ -68,8 +68,8 @@ def test_a_call_shows_its_progress_until_it_has_a_result() -> None:
     )
     assert isinstance(running, ToolView)
     assert isinstance(ended, ToolView)
-    assert (running.output.text, running.stat) == ("half", "running")
-    assert (ended.output.text, ended.stat) == ("all", "")
+    assert (running.output.shown.text, running.stat) == ("half", "running")
+    assert (ended.output.shown.text, ended.stat) == ("all", "")
 
 
 @pytest.mark.parametrize("kind", ["auth", "balance", "unreachable", "unknown_model"])
