@@ -61,7 +61,8 @@ class FileShrunk(OSError):
 def write_atomic(path: Path, data: bytes, mode: int = 0o600, disk: Disk = SYSTEM_DISK) -> None:
     """Replace ``path`` by ``data`` durably. After a crash at any moment it holds the old bytes or the new ones.
 
-    Raises ``OSError``; then the old file is untouched and no temporary file is left.
+    Raises ``OSError``; then the old file is untouched, unless all that failed was making the new one survive a power
+    cut, and no temporary file is left.
     """
     beside = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
     descriptor = disk.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL)

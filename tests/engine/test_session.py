@@ -312,14 +312,36 @@ async def test_an_append_that_fails_added_nothing(path: Path, call: int, error: 
     assert session.messages == (said("one", "m1"),) == (await JsonlSession.open(path)).messages
 
 
-async def test_a_call_that_cannot_be_journalled_is_said_so_before_it_runs(path: Path) -> None:
+@pytest.mark.parametrize("call", range(1, 6))
+async def test_a_call_that_cannot_be_journalled_is_said_so_before_it_runs(path: Path, call: int) -> None:
     disk = FaultyDisk()
     session = await JsonlSession.open(path, disk=disk)
     await session.append(asked("a1", "c1", name="bash"))
-    disk.failing = [disk.calls + 2]
+    disk.failing = [disk.calls + call]
     with pytest.raises(SessionError, match=r"s1\.started .*full"):
         await session.mark_started("c1")
     assert (await JsonlSession.open(path)).messages[-1].results[0].status == "interrupted"
+    await session.mark_started("c1")
+    assert (await JsonlSession.open(path)).messages[-1].results[0].status == "outcome_unknown"
+
+
+@pytest.mark.parametrize("call", range(1, 14))
+async def test_a_repair_that_the_disk_refuses_at_any_call_is_done_by_the_next_append(
+    path: Path, call: int
+) -> None:
+    path.write_bytes(lines_of((asked("a1", "c1"),)) + b"torn")
+    session = await JsonlSession.open(path, disk=FaultyDisk(call))
+    assert session.messages == pairing.repair([asked("a1", "c1")])
+    try:
+        await session.append(said("so?", "u2"))
+    except SessionError:
+        assert path.read_bytes().startswith(lines_of((asked("a1", "c1"),)))
+        await session.append(said("so?", "u2"))
+    rows = [json.loads(line) for line in path.read_bytes().splitlines()]
+    assert [row["id"] for row in rows] == ["a1", "a1-s1", "u2"]
+    again = await JsonlSession.open(path)
+    assert (again.messages, again.marks) == (session.messages, ())
+    assert [tail.read_bytes() for tail in path.parent.glob("*.torn-*")] == [b"torn"]
 
 
 async def test_a_torn_tail_that_cannot_be_moved_stops_writing_and_not_reading(path: Path) -> None:

@@ -71,6 +71,20 @@ def test_a_power_cut_leaves_the_old_bytes_or_the_new_ones(fate: Fate, tmp_path: 
             return
 
 
+@pytest.mark.parametrize("call", range(1, 7))
+def test_a_replacement_that_the_disk_refuses_at_any_call_leaves_no_litter(call: int, tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    with pytest.raises(OSError, match="No space left"):
+        write_atomic(path, b"new and longer", disk=FaultyDisk(call))
+    assert names(tmp_path) == ["a"]
+    assert path.read_bytes() == (
+        b"old" if call <= 4 else b"new and longer"
+    )  # the last two name it in its folder
+    write_atomic(path, b"newest", disk=FaultyDisk(7))
+    assert path.read_bytes() == b"newest"
+
+
 def test_lines_are_added_to_the_end_of_a_private_file(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     size = append_lines(path, b"one\n", size=0)
@@ -162,6 +176,20 @@ def test_a_tail_that_is_set_aside_is_never_lost_on_the_way(fate: Fate, tmp_path:
             assert [tail.read_bytes() for tail in path.parent.glob("a.torn-*")] == [b"tor"]
         else:
             return
+
+
+@pytest.mark.parametrize("call", range(1, 10))
+def test_a_tail_that_the_disk_refuses_to_move_is_moved_the_next_time(call: int, tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"one\ntor")
+    with pytest.raises(OSError, match="No space left"):
+        set_tail_aside(path, 4, FaultyDisk(call))
+    tails = list(tmp_path.glob("a.torn-*"))
+    assert path.read_bytes() == b"one\ntor" or [tail.read_bytes() for tail in tails] == [b"tor"]
+    if path.read_bytes() != b"one\n":
+        set_tail_aside(path, 4, FaultyDisk(10))
+    assert path.read_bytes() == b"one\n"
+    assert [tail.read_bytes() for tail in tmp_path.glob("a.torn-*")] == [b"tor"]
 
 
 def test_two_tails_of_one_place_are_both_kept(tmp_path: Path) -> None:
