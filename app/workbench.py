@@ -31,12 +31,14 @@ from app.infra.locks import FolderLock
 from app.infra.logs import logging_to
 from app.infra.paths import DataFolder
 from app.infra.secrets import SecretStore
+from app.infra.threads import to_the_end
 from app.models.database import open_database
 from app.providers.catalogue import Catalogue
 from app.providers.routing import Sources
 from app.providers.wires import Wiring
 from app.workspace.errors import WorkspaceError
 from app.workspace.model_sources import list_sources
+from app.workspace.purging import purge_expired
 from app.workspace.settings import get_setting
 from app.workspace.store import Store
 
@@ -103,6 +105,7 @@ async def open_workbench(
         bus = Bus(store, Members(store, folder, harness), partial(_start, tasks))
         stack.push_async_callback(_stop_all, bus)
         recovered = await bus.recover()
+        await to_the_end(partial(purge_expired, store, folder))
         yield Workbench(folder, store, base.secrets, base.sources, environment, bus, recovered)
 
 

@@ -14,8 +14,10 @@ from app.infra.paths import DataFolder
 from app.models.errors import DatabaseUnreadable
 from app.workbench import Cabinet, FolderUnusable, open_cabinet, open_workbench, usable_folder
 from app.workspace import conversations, sessions, turns
+from app.workspace.purging import KEPT
 from app.workspace.settings import set_setting
 from app.workspace.store import Store
+from tests.fakes.clock import FakeClock
 from tests.fakes.llm_client import FakeLLM
 from tests.fakes.llm_script import hold, say
 
@@ -108,6 +110,17 @@ async def test_turns_that_a_crash_cut_off_are_closed_at_the_next_start(folder: D
         assert turns.live_turns(bench.store) == []
     async with open_workbench(folder, environment={}) as bench:
         assert bench.recovered == 0
+
+
+async def test_a_start_purges_what_was_deleted_long_ago(folder: DataFolder) -> None:
+    clock = FakeClock()
+    async with open_cabinet(folder, environment={}, clock=clock) as cabinet:
+        row = conversations.create_conversation(cabinet.store, workspace="")
+        conversations.delete(cabinet.store, row.id)
+    for days, there in ((1, True), (KEPT.days, False)):
+        clock._passed += days * 86_400
+        async with open_workbench(folder, environment={}, clock=clock) as bench:
+            assert (conversations.find_conversation(bench.store, row.id) is not None) == there
 
 
 async def test_a_watch_sees_every_call_before_it_is_made(folder: DataFolder, tmp_path: Path) -> None:

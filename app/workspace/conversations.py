@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -19,8 +20,8 @@ _BY_ID = Conversation.select().where(Conversation.id == HOLE)
 
 
 @dataclass(frozen=True, slots=True)
-class Purged:
-    """What went for good, and the files that belonged to it (relative to the data folder)."""
+class Expired:
+    """A conversation that nobody wants back, and the session files that belong to it (relative to the data folder)."""
 
     conversation: str
     session_paths: tuple[str, ...]
@@ -108,26 +109,22 @@ def undelete(store: Store, conversation_id: str) -> ConversationRow:
     return _change(store, conversation_id, deleted_at=None)
 
 
-def purge_deleted(store: Store, older_than: timedelta) -> tuple[Purged, ...]:
-    """Remove for good what was deleted longer ago than that, from the file too; usage rows stay for the sums.
-
-    The session files are the caller's part. A conversation with a live turn waits.
-    """
+def list_expired(store: Store, older_than: timedelta) -> tuple[Expired, ...]:
+    """What was deleted longer ago than that. A conversation with a live turn waits."""
     limit = iso(store.clock.now() - older_than)
     busy = Turn.select(Turn.conversation).where(Turn.state == "running")
     gone = Conversation.select(Conversation.id).where(
         Conversation.deleted_at <= limit, Conversation.id.not_in(busy)
     )
+    return tuple(Expired(id, _session_paths(store, id)) for (id,) in store.database.values(gone))
+
+
+def purge(store: Store, conversations: Collection[str]) -> None:
+    """Remove for good, from the file of the database too; usage rows stay for the sums."""
     with store.database.transaction():
-        purged = tuple(
-            Purged(conversation_id, _session_paths(store, conversation_id))
-            for (conversation_id,) in store.database.values(gone)
-        )
-        for each in purged:
-            store.database.run(Conversation.delete().where(Conversation.id == each.conversation))
-    if purged:
-        store.database.shrink_log()
-    return purged
+        for id in conversations:
+            store.database.run(Conversation.delete().where(Conversation.id == id))
+    store.database.shrink_log()
 
 
 def raise_revision(store: Store, conversation_id: str) -> int:

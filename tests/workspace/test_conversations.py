@@ -21,6 +21,12 @@ def say(store: Store, chat: str, text: str) -> None:
     add_message(store, chat, kind="user", member="user", text=text)
 
 
+def purge(store: Store, older_than: timedelta) -> list[str]:
+    gone = [each.conversation for each in room.list_expired(store, older_than)]
+    room.purge(store, gone)
+    return gone
+
+
 def test_a_new_one_is_found_as_it_was_made(store: Store) -> None:
     made = room.create_conversation(store, workspace="/home/ada", model="openai/gpt-6")
     assert room.load_conversation(store, made.id) == made
@@ -113,7 +119,8 @@ def test_the_purge_takes_only_what_was_deleted_long_ago(store: Store, clock: Han
     clock.move(days=2)
     room.delete(store, young)
     clock.move(hours=1)
-    assert room.purge_deleted(store, timedelta(days=1)) == (room.Purged(old, (session.path,)),)
+    assert room.list_expired(store, timedelta(days=1)) == (room.Expired(old, (session.path,)),)
+    purge(store, timedelta(days=1))
     assert room.find_conversation(store, old) is None
     assert list_messages(store, old) == []
     assert list_queued(store, old) == []
@@ -127,15 +134,15 @@ def test_the_purge_waits_for_a_live_turn(store: Store, chat: str, clock: HandClo
     turn = start_turn(store, chat, member="commander", session="ses_1", trigger="t")
     room.delete(store, chat)
     clock.move(days=2)
-    assert room.purge_deleted(store, timedelta(days=1)) == ()
+    assert purge(store, timedelta(days=1)) == []
     end_turn(store, turn.id, state="aborted")
-    assert [each.conversation for each in room.purge_deleted(store, timedelta(days=1))] == [chat]
+    assert purge(store, timedelta(days=1)) == [chat]
 
 
 def test_what_was_purged_is_not_in_the_files_any_more(store: Store, chat: str, clock: HandClock) -> None:
     say(store, chat, "CANARY-9173 " * 500)
     room.delete(store, chat)
     clock.move(days=2)
-    room.purge_deleted(store, timedelta(days=1))
+    purge(store, timedelta(days=1))
     folder: Path = store.database.file.parent
     assert [file for file in folder.glob("plancia.sqlite3*") if b"CANARY-9173" in file.read_bytes()] == []

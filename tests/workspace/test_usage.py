@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.engine.events import Usage
-from app.workspace.conversations import delete, purge_deleted
+from app.workspace.conversations import delete, purge
 from app.workspace.store import Store
 from app.workspace.usage import Grouping, UsageSum, record, total, totals
 from tests.models.stands import HandClock
@@ -68,9 +68,9 @@ def test_sums_of_one_conversation(store: Store) -> None:
     assert [each.key for each in totals(store, "conversation", conversation="conv_b")] == ["conv_b"]
 
 
-def test_the_ledger_outlives_the_conversation(store: Store, chat: str, clock: HandClock) -> None:
+def test_the_ledger_outlives_the_conversation(store: Store, chat: str) -> None:
     record(store, call(), member="commander", conversation=chat)
     delete(store, chat)
     before = total(store)
-    assert purge_deleted(store, clock.now() - clock.now())
+    purge(store, [chat])
     assert total(store) == before

@@ -1,0 +1,45 @@
+"""Deleted conversations leave the disk once nobody takes a delete back any more: the files first, then the rows.
+
+Where a start is cut off between the two, the next one finds the rows and does it again.
+"""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+
+from app.infra.logs import failure, note
+from app.infra.paths import DataFolder
+from app.models.errors import StorageError
+from app.workspace.conversations import Expired, list_expired, purge
+from app.workspace.store import Store
+
+KEPT = timedelta(days=7)
+"""How long a delete can be taken back."""
+
+
+def purge_expired(store: Store, folder: DataFolder) -> None:
+    """Blocks; for a thread. What cannot be removed now is noted and stays for the next start."""
+    try:
+        gone = [each.conversation for each in list_expired(store, KEPT) if _remove_files(folder, each)]
+        if gone:
+            purge(store, gone)
+            note("purged", count=len(gone))
+    except StorageError as error:
+        failure("purge_failed", error)
+
+
+def _remove_files(folder: DataFolder, expired: Expired) -> bool:
+    try:
+        for path in expired.session_paths:
+            for file in folder.sessions.glob(f"{Path(path).stem}.*"):
+                file.unlink()
+        for kept in (folder.results, folder.attachments):
+            with suppress(FileNotFoundError):
+                shutil.rmtree(kept / expired.conversation)
+    except OSError as error:
+        failure("purge_failed", error)
+        return False
+    return True
