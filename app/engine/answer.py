@@ -18,6 +18,7 @@ from app.engine.provider import (
     CallFragment,
     LeftOut,
     ReasoningChunk,
+    Stop,
     StopReason,
     StreamBatch,
     TextChunk,
@@ -67,7 +68,7 @@ class Answer:
                 self.usage = item
             elif isinstance(item, LeftOut):
                 self.left_out += item.parts
-            else:
+            elif isinstance(item, Stop):
                 self.stop = item.reason
         if text:
             yield from self._say("".join(text))

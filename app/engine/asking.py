@@ -13,8 +13,8 @@ from app.engine.answer import Answer
 from app.engine.assembly import CallAssembler
 from app.engine.calling import call_model
 from app.engine.compacting import Compactor
-from app.engine.errors import ProviderError
-from app.engine.events import Event, Retry, Usage
+from app.engine.errors import RETRYABLE, ProviderError, ProviderErrorKind
+from app.engine.events import Event, Fallback, Retry, Usage
 from app.engine.harness import Harness
 from app.engine.messages import Message, Origin, ToolCall
 from app.engine.metering import Meter
@@ -30,6 +30,13 @@ RETRIES = 5
 
 EMPTY_RETRIES = 2
 """How often an answer without any content is asked for again."""
+
+
+TURNED_AWAY: frozenset[ProviderErrorKind] = frozenset({"auth", "balance", "subscription", "rate_limit"})
+"""No key of the source is taken: the next group answers at once, where there is one."""
+
+PASSING: frozenset[ProviderErrorKind] = frozenset({*RETRYABLE, "unreachable"})
+"""It may pass: the next group answers once our own patience is at its end."""
 
 
 class CutOff(Exception):
@@ -48,7 +55,7 @@ class Asking:
         self.answer: Answer | None = None
         self.model: ResolvedModel | None = None
         """The one that was asked last; looked for anew after a failure."""
-        self._failed = False
+        self._failed = self._moved_on = False
         self._used: set[str] = set()
         self._looked_at = 0
         self._agent = agent
@@ -125,6 +132,13 @@ class Asking:
             else:
                 wait = wait_seconds(failure, failures, self._harness.random) if failures < RETRIES else None
                 failures += 1
+            if cut is None and (wait is None or failure.kind in TURNED_AWAY):
+                moved = await self._move_on(failure)
+                if moved is not None:
+                    yield moved
+                    failures = empties = 0
+                    overflowed = False
+                    continue
             if wait is None:
                 raise (CutOff("output_limit", failure) if cut is not None else final(failure))
             yield Retry(self._meter.next_attempt(), round(wait * 1000), failure.message)
@@ -173,13 +187,25 @@ class Asking:
 
     async def _find_model(self) -> ResolvedModel:
         """In a thread: the key may lie in a keyring that asks its user first, and the wire may still be unloaded."""
-        if self.model is None or self._failed:
+        if self.model is None or (self._failed and not self._moved_on):
             async with self._abort.guard():
                 self.model = await run_sync(
                     self._harness.models.resolve, self._agent.model, abandon_on_cancel=True
                 )
             self._failed = False
         return self.model
+
+    async def _move_on(self, failure: ProviderError) -> Fallback | None:
+        """The next group of the user's order takes over for the rest of the run; None where there is none."""
+        model = self.model
+        if model is None or failure.kind not in TURNED_AWAY | PASSING:
+            return None
+        async with self._abort.guard():
+            following = await run_sync(model.fallback, abandon_on_cancel=True)
+        if following is None:
+            return None
+        self.model, self._moved_on = following, True
+        return Fallback(model.label, following.label, failure.message)
 
     def _used_ids(self) -> set[str]:
         """The ids of all calls so far; a server may count its own anew in every answer."""

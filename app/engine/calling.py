@@ -10,7 +10,7 @@ from app.engine.answer import Answer
 from app.engine.errors import Aborted, ProviderError
 from app.engine.events import Event
 from app.engine.metering import CallMeter, Meter
-from app.engine.provider import ModelRequest, ResolvedModel
+from app.engine.provider import ModelRequest, ResolvedModel, Rotated
 from app.infra.clock import Clock
 
 
@@ -40,6 +40,9 @@ async def call_model(
                     batch = await anext(batches, None)
                 if batch is None:
                     break
+                if isinstance(batch[0], Rotated):
+                    yield meter.counted(call.turned_away(batch[0]))
+                    continue
                 call.first_token()
                 for event in answer.take(batch):
                     yield event

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from app.engine.answer import Answer
 from app.engine.events import Done, DoneStatus, Failure, ToolErrors, Totals, Usage
-from app.engine.provider import ResolvedModel, UsageReport
+from app.engine.provider import ResolvedModel, Rotated, UsageReport
 from app.engine.tokens import estimate_tokens
 from app.engine.tools import ToolOutput
 from app.infra.clock import Clock
@@ -46,6 +46,16 @@ class CallMeter:
             duration_ms=self._elapsed_ms(),
             first_token_ms=self._first_token_ms,
             outcome=outcome,
+        )
+
+    def turned_away(self, rotated: Rotated) -> Usage:
+        """The call of a key that was refused: it cost nothing, and it was made."""
+        return Usage(
+            provider=self._model.provider.id,
+            model=self._model.model,
+            cost=0.0,
+            duration_ms=rotated.duration_ms,
+            outcome=rotated.outcome,
         )
 
     def _cost(self, counts: UsageReport) -> float | None:

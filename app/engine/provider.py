@@ -5,7 +5,7 @@ A provider is one wire (``providers/`` has one file each); a ``ModelSource`` tur
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -91,7 +91,15 @@ class LeftOut:
     parts: tuple[Part, ...]
 
 
-StreamEvent = TextChunk | ReasoningChunk | CallFragment | UsageReport | Stop | LeftOut
+@dataclass(frozen=True, slots=True)
+class Rotated:
+    """A key of the source was turned away before anything came; the next one is asked. A batch of its own."""
+
+    outcome: ProviderErrorKind
+    duration_ms: int
+
+
+StreamEvent = TextChunk | ReasoningChunk | CallFragment | UsageReport | Stop | LeftOut | Rotated
 
 StreamBatch = tuple[StreamEvent, ...]
 """The events that arrived in one read of the network: one wake-up of the consumer, not one per token."""
@@ -133,6 +141,10 @@ class Provider(Protocol):
         ...
 
 
+def nobody() -> None:
+    """The fallback of a model that somebody chose by name: no other one answers for it."""
+
+
 @dataclass(frozen=True, slots=True)
 class ResolvedModel:
     """A model string, resolved: who answers, under which name, within which limits."""
@@ -146,6 +158,8 @@ class ResolvedModel:
     price_in: float | None = None
     price_out: float | None = None
     """US dollars per million tokens; None = unknown."""
+    fallback: Callable[[], ResolvedModel | None] = nobody
+    """Who answers where this one cannot: the next group of the user's order. Called in a thread, as ``resolve``."""
 
     @property
     def label(self) -> str:

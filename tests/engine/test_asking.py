@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from app.engine import events
 from app.engine.abort import Abort
-from app.engine.errors import ProviderError
-from app.engine.messages import Marker, Text
-from app.engine.provider import CallFragment, ModelRequest, ReasoningChunk, ResolvedModel, Stop, TextChunk
+from app.engine.errors import ProviderError, ProviderErrorKind
+from app.engine.messages import Marker, Origin, Text
+from app.engine.provider import (
+    CallFragment,
+    ModelRequest,
+    ReasoningChunk,
+    ResolvedModel,
+    Rotated,
+    Stop,
+    TextChunk,
+)
 from app.engine.scripted import Reply, ScriptedModel, call, say
 from app.engine.session import MemorySession
 from tests.engine.test_runner import Tool, all_of, done_of, shape
@@ -141,3 +150,98 @@ async def test_the_model_is_looked_for_once_a_run_and_again_after_a_failure(sess
         done_of(await all_of(model, Tool("look"), session=session, clock=FakeClock())).status == "completed"
     )
     assert (model.found, len(model.requests)) == (2, 3)
+
+
+class Group(ScriptedModel):
+    """A model of the user's order, with the one behind it."""
+
+    def __init__(self, id: str, *replies: Reply, following: Group | None = None) -> None:
+        super().__init__(*replies)
+        self.id = id
+        self.following = following
+
+    def resolve(self, name: str | None) -> ResolvedModel:
+        following = self.following
+        behind = {} if following is None else {"fallback": lambda: following.resolve(None)}
+        return replace(super().resolve(name), **behind)
+
+
+def fallbacks(happened: list[events.Event]) -> list[tuple[str, str]]:
+    return [(event.from_model, event.to_model) for event in happened if isinstance(event, events.Fallback)]
+
+
+@pytest.mark.parametrize("kind", ["auth", "balance", "subscription", "rate_limit"])
+async def test_a_source_that_takes_no_key_makes_room_for_the_next_group_at_once(
+    session: MemorySession, kind: ProviderErrorKind
+) -> None:
+    second = Group("second", say("I answer."), say("Still me."))
+    first = Group("first", [ProviderError(kind, "No.")], following=second)
+    happened = await all_of(first, session=session)
+    assert done_of(happened).status == "completed"
+    assert fallbacks(happened) == [("first/model", "second/model")]
+    assert session.messages[-1].origin == Origin("second", "model")
+    assert [message.role for message in session.messages] == ["user", "assistant"]
+    assert not any(isinstance(event, events.Retry) for event in happened)
+
+
+async def test_what_may_pass_is_waited_for_before_the_next_group_answers(session: MemorySession) -> None:
+    second = Group("second", say("I answer."))
+    first = Group("first", *[[ProviderError("server", "503.")]] * 6, following=second)
+    clock = FakeClock()
+    happened = await all_of(first, session=session, clock=clock)
+    attempts = [event.attempt for event in happened if isinstance(event, events.Retry)]
+    assert attempts == [1, 2, 3, 4, 5]
+    assert fallbacks(happened) == [("first/model", "second/model")]
+    assert done_of(happened).text == "I answer."
+
+
+async def test_the_run_stays_with_the_model_that_took_over(session: MemorySession) -> None:
+    second = Group("second", [call("look")], [ProviderError("overloaded", "Busy.")], say("ok"))
+    first = Group("first", [ProviderError("auth", "No.")], following=second)
+    happened = await all_of(first, Tool("look"), session=session, clock=FakeClock())
+    assert done_of(happened).status == "completed"
+    assert (len(first.requests), len(second.requests)) == (1, 3)
+
+
+async def test_the_groups_are_gone_through_once_and_the_last_failure_is_said(session: MemorySession) -> None:
+    third = Group("third", [ProviderError("balance", "Third is empty.")])
+    second = Group("second", [ProviderError("auth", "Second says no.")], following=third)
+    first = Group("first", [ProviderError("auth", "First says no.")], following=second)
+    happened = await all_of(first, session=session)
+    done = done_of(happened)
+    assert done.error == events.Failure("balance", "Third is empty.")
+    assert fallbacks(happened) == [("first/model", "second/model"), ("second/model", "third/model")]
+
+
+async def test_without_a_next_group_a_rate_limit_is_waited_out(session: MemorySession) -> None:
+    clock = FakeClock()
+    alone = Group("alone", [ProviderError("rate_limit", "Slow.", retry_after=7)], say("ok"))
+    assert done_of(await all_of(alone, session=session, clock=clock)).status == "completed"
+    assert clock.slept[0] >= 7
+
+
+@pytest.mark.parametrize("kind", ["invalid", "policy", "unknown_model", "local", "budget"])
+async def test_what_would_fail_everywhere_is_not_tried_elsewhere(
+    session: MemorySession, kind: ProviderErrorKind
+) -> None:
+    second = Group("second", say("never"))
+    first = Group("first", [ProviderError(kind, "No.")], following=second)
+    assert done_of(await all_of(first, session=session)).status == "failed"
+    assert second.requests == []
+
+
+async def test_after_the_first_word_nobody_else_answers(session: MemorySession) -> None:
+    second = Group("second", say("never"))
+    first = Group("first", [TextChunk("Well"), ProviderError("auth", "No.")], following=second)
+    done = done_of(await all_of(first, session=session))
+    assert (done.status, done.text) == ("interrupted", "Well")
+    assert second.requests == []
+
+
+async def test_each_key_that_was_turned_away_is_a_call_of_its_own(session: MemorySession) -> None:
+    rotated = [Rotated("auth", 5), Rotated("rate_limit", 7), *say("ok")]
+    happened = await all_of(ScriptedModel(rotated), session=session)
+    calls = [(event.outcome, event.duration_ms) for event in happened if isinstance(event, events.Usage)]
+    assert calls[:2] == [("auth", 5), ("rate_limit", 7)]
+    assert calls[2][0] == "ok"
+    assert done_of(happened).usage.cost is not None
