@@ -197,4 +197,9 @@ def _tool_tokens(tool: ToolDefinition) -> int:
 
 
 def _written(value: object) -> str:
-    return "" if value is None else json.dumps(value, ensure_ascii=False, default=repr)
+    if value is None:
+        return ""
+    try:
+        return json.dumps(value, ensure_ascii=False, default=repr)
+    except (TypeError, ValueError, RecursionError):
+        return ""  # no request carries what is no JSON

@@ -183,6 +183,9 @@ TRANSCRIPTS: dict[str, Callable[[], tuple[Message, ...]]] = {
     "arguments nested without end": lambda: history(
         ("user", "a"), *step(ToolCall("a", "read_file", nested(5_000)))
     ),
+    "arguments nested as deep as a file may have them": lambda: history(
+        ("user", "a"), *step(ToolCall("a", "read_file", nested(800)))
+    ),
     "arguments that are no JSON": lambda: history(
         ("user", "a"),
         *step(read("a", x=float("nan")), read("b", x=float("-inf")), read("c", x={1, 2}), read("d", x=b"x")),
