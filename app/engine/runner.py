@@ -18,9 +18,9 @@ from app.engine.events import Done, DoneStatus, Event, Failure, Steer
 from app.engine.harness import Harness
 from app.engine.large_results import most_for
 from app.engine.loop_guard import LoopGuard
-from app.engine.messages import Message, Text, ToolCall
+from app.engine.messages import Marker, Message, Text, ToolCall
 from app.engine.metering import Meter
-from app.engine.pairing import close_step
+from app.engine.pairing import close_step, open_calls
 from app.engine.session import Session
 from app.engine.steering import NoSteering, Steering, UserInput
 from app.engine.tool_calls import StepCalls
@@ -47,6 +47,7 @@ async def run(
     """
     this = _Run(agent, session, harness, abort or Abort(), steering or NoSteering())
     try:
+        await this.close_open_step()
         await this.listen(inputs)
         async with aclosing(this.loop()) as events:
             async for event in events:
@@ -119,6 +120,14 @@ class _Run:
                 yield Steer(said.text, said.id)
             if not calls and not steered:
                 return
+
+    async def close_open_step(self) -> None:
+        """An earlier run was cut off between a call and its result: what is said from here on comes after that."""
+        if open_calls(self.session.messages):
+            # The session makes up the results, as it knows which calls were begun.
+            now = iso(self.harness.clock.now())
+            marker = Message("assistant", (Marker("interrupted"),), self.harness.new_id("msg"), now)
+            await self.session.append(marker)
 
     async def listen(self, inputs: Sequence[UserInput]) -> None:
         """Store what the user said, as it was said. What is stored already is not said twice."""

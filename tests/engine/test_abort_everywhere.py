@@ -13,6 +13,7 @@ import pytest
 from app.engine import events
 from app.engine.pairing import is_paired
 from app.engine.session import JsonlSession, MemorySession, Session
+from app.engine.view import view
 from app.infra.crew import Crew
 from tests.engine.scenes import Acknowledged, Scene, is_mutating
 from tests.engine.wires import WIRES
@@ -116,6 +117,7 @@ class Stage:
         wire.compiled(request)
         messages = scene.session.messages
         assert is_paired(messages)
+        assert view(messages[:-1]).messages == request.messages, "the model was told another history"
         scene.check_kept(messages, scene.session.ids)
         assert scene.waiting.list == []
         again = await self._open(number)

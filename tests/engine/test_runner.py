@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from contextlib import aclosing
 from typing import Any
 
 import anyio
@@ -628,6 +629,24 @@ async def test_a_consumer_that_leaves_ends_the_stream_and_the_tools(session: Mem
             break
     await events_of_run.aclose()
     assert model.open_streams == 0
+
+
+async def test_a_change_that_was_left_in_the_middle_is_told_to_the_next_run_as_of_unknown_outcome() -> None:
+    session = MemorySession("s", mutating=lambda name: name == "write")
+    write = Tool("write", read_only=False)
+    write.may_end = anyio.Event()
+    model = ScriptedModel([call("write", "c1")])
+    async with aclosing(run(agent(write), session, [UserInput("x", "u1")], harness(model))) as happened:
+        async for event in happened:
+            if isinstance(event, events.ToolStart):
+                break
+    model = ScriptedModel(say("Let me look first."))
+    await all_of(model, write, session=session, inputs=[UserInput("And?", "u2")])
+    told = model.requests[0].messages
+    assert [message.role for message in told] == ["user", "assistant", "tool", "assistant", "user"]
+    assert told[2].results[0].status == "outcome_unknown"
+    assert told[3].blocks == (Marker("interrupted"),)
+    assert session.messages[: len(told)] == told
 
 
 async def test_the_model_hears_the_problem_of_a_call_it_botched(session: MemorySession) -> None:
