@@ -11,6 +11,7 @@ from e2e.server import Server
 from e2e.talk import Talk
 from tests.fakes.llm_client import FakeLLM
 from tests.fakes.llm_script import call, fail, hold, say
+from tests.fakes.pictures import png
 
 PHONE: ViewportSize = {"width": 390, "height": 844}
 
@@ -107,6 +108,35 @@ def wide(stage: Stage) -> None:
     talk.expect_state("done")
     expect(talk.button("Send")).to_be_visible()
     talk.articles("tool_call").locator("summary").click()
+
+
+def organised(stage: Stage) -> None:
+    """A conversation that became too long; what was left out is open."""
+    talk = stage.talk()
+    paths = [f"page-{number}.txt" for number in range(5)]
+    for path in paths:
+        (stage.server.workspace / path).write_text(f"{path}\n{ANSWER}" * 40)
+    stage.llm.script(
+        *(say("", calls=[call("read_file", {"path": path})]) for path in paths),
+        fail(400, "This model's maximum context length is 32768 tokens.", code="context_length_exceeded"),
+        say("I cannot sum that up."),
+        say("All of them say the same."),
+    )
+    talk.say("Read all pages.")
+    talk.expect_answer("All of them say the same.")
+    line = talk.articles("notice")
+    line.locator("summary").click()
+    expect(line.get_by_role("listitem").filter(has_text="page-0.txt").first).to_be_visible()
+
+
+def circles(stage: Stage) -> None:
+    """A picture is shown to the model, which then asks for it again and again."""
+    talk = stage.talk()
+    (stage.server.workspace / "chart.png").write_bytes(png(640, 320))
+    stage.llm.script(*(say("", calls=[call("read_file", {"path": "chart.png"})]) for _ in range(5)))
+    talk.say("What is in the chart?")
+    expect(talk.button("Continue")).to_be_visible()
+    expect(talk.articles("tool_call").get_by_role("img").first).to_be_visible()
 
 
 def stopped(stage: Stage) -> None:
@@ -232,6 +262,8 @@ STATES: Mapping[str, Callable[[Stage], None]] = {
     "queue": queue,
     "done": done,
     "wide": wide,
+    "organised": organised,
+    "circles": circles,
     "stopped": stopped,
     "interrupted": interrupted,
     "reconnecting": reconnecting,

@@ -299,6 +299,22 @@ async def test_steering_is_read_at_the_next_boundary(scene: Scene) -> None:
     await scene.model(Stop("end"), TextChunk("Prego."), Stop("end"))
 
 
+async def test_what_is_said_while_a_tool_takes_its_time_waits_in_sight_and_then_stands_in_its_place(
+    scene: Scene,
+) -> None:
+    await scene.post("messages", text="Write.")
+    await scene.model(CallFragment(0, "c1", "count", "{}"), Stop("tool_calls"))
+    await scene.tool("one")
+    await scene.post("steer", text="not so far", client_id="s1")
+    (waiting,) = scene.page.element("queue").all("li")
+    assert "not so far" in waiting.text
+    assert scene.states[-1] == ("tool_call", "streaming")
+    await scene.tool("two", ToolOutput("2"))
+    assert scene.page.element("queue").all("li") == []
+    assert scene.states[-2:] == [("tool_call", "done"), ("user", "done")]
+    await scene.model(TextChunk("Stopped at two."), Stop("end"))
+
+
 async def test_the_queue_in_all_its_acts(scene: Scene) -> None:
     await scene.post("messages", text="Begin.")
     for number, text in enumerate(("one\nline", "<b>two</b>", "three", "four")):
