@@ -66,6 +66,22 @@ def test_an_organised_conversation_shows_what_was_left_out(talk: Talk, llm: Fake
     expect(gone.first).to_be_visible()
 
 
+def test_of_many_messages_the_next_ones_come_on_request_and_get_the_focus(
+    talk: Talk, llm: FakeLLM, served: Server
+) -> None:
+    for number in range(40):
+        (served.workspace / f"note-{number}.txt").write_text(f"Note {number}. " * 60)
+    llm.script(*reads(*(f"note-{number}.txt" for number in range(40))), TOO_LONG, say(SUMMARY), say("Read."))
+    talk.say("Read all notes.")
+    talk.expect_answer("Read.")
+    organised(talk).locator("summary").click()
+    gone = organised(talk).get_by_role("list", name="What it does not see any more").get_by_role("listitem")
+    expect(gone).to_have_count(51)
+    gone.last.get_by_role("link", name=re.compile(r"^Show the next \d+ of \d+$")).press("Enter")
+    expect(gone.nth(50)).to_be_focused()
+    expect(organised(talk).get_by_role("link")).to_have_count(0)
+
+
 def test_without_script_what_was_left_out_is_a_page(
     conversation: str, llm: FakeLLM, served: Server, new_context: NewContext
 ) -> None:
