@@ -12,6 +12,7 @@ from app.engine.messages import Message, Text, ToolCall
 from app.engine.provider import (
     CallFragment,
     ModelRequest,
+    Provider,
     ReasoningChunk,
     Stop,
     StopReason,
@@ -21,7 +22,6 @@ from app.engine.provider import (
     ToolDefinition,
     UsageReport,
 )
-from app.providers.direct import DirectWire
 
 NOON = "2026-11-30T12:00:00.000Z"
 READ_FILE = ToolDefinition(
@@ -89,7 +89,7 @@ class Collected:
                 return "complete"
 
 
-async def collect(wire: DirectWire, request: ModelRequest | None = None) -> Collected:
+async def collect(wire: Provider, request: ModelRequest | None = None) -> Collected:
     found = Collected()
     try:
         async with aclosing(wire.stream(request or ask())) as batches:
