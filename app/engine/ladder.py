@@ -14,6 +14,8 @@ Left = frozenset[Part]
 """What a request leaves out. ``old_calls``: calls and results before the open step are told in words."""
 
 NOTHING: Left = frozenset()
+BLIND: Left = frozenset({"pictures"})
+"""For a model that cannot see."""
 ORDER: tuple[Part, ...] = ("thinking", "old_calls", "pictures", "all_but_text")
 
 _TOLD: tuple[tuple[Part, str], ...] = (

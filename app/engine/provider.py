@@ -40,6 +40,8 @@ class ModelRequest:
     """Cache key where the provider supports one."""
     max_output_tokens: int | None = None
     """None = the provider's own limit: the main call of a turn is never capped."""
+    sees_pictures: bool = True
+    """False: pictures are told of in words, for this model would refuse them or could make nothing of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +160,8 @@ class ResolvedModel:
     price_in: float | None = None
     price_out: float | None = None
     """US dollars per million tokens; None = unknown."""
+    sees_pictures: bool = True
+    """False only where that is known."""
     fallback: Callable[[], ResolvedModel | None] = nobody
     """Who answers where this one cannot: the next group of the user's order. Called in a thread, as ``resolve``."""
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import msgspec
 
 from app.engine.compiler import Compiler
-from app.engine.ladder import NOTHING, Left, Part, fails_on_form, step_down
+from app.engine.ladder import BLIND, NOTHING, Left, Part, fails_on_form, step_down
 from app.engine.messages import Origin
 from app.engine.outline import Writer
 from app.engine.pictures import LoadImage
@@ -115,7 +115,8 @@ class Draft:
         return False
 
     def _write(self) -> bytes:
-        body = self._history.compiler.compile(self._request, self._history.left)
+        blind = NOTHING if self._request.sees_pictures else BLIND
+        body = self._history.compiler.compile(self._request, self._history.left | blind)
         body["stream"] = True
         return msgspec.json.encode(self._options.apply(body, self._request))
 

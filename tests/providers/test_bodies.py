@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from app.engine.chat_writer import ChatWriter
-from app.engine.messages import Message, Origin, Reasoning, Text
+from app.engine.messages import Image, Message, Origin, Reasoning, Text
 from app.engine.pictures import load_nothing
 from app.engine.provider import ModelRequest
 from app.providers.bodies import Bodies, NoOptions
 from app.providers.classify import Symptom
+from tests.fakes.pictures import png
 from tests.providers.answers import NOON, ask, said
 
 THOUGHT = Message(
@@ -77,6 +80,15 @@ def test_sessions_are_not_remembered_without_end() -> None:
     for number in range(20):
         here.draft(conversation(f"s{number}"))
     assert thinks(here.draft(conversation()).body)
+
+
+def test_a_model_that_cannot_see_is_told_of_pictures_and_one_that_can_is_shown_them() -> None:
+    picture = Image(media_type="image/png", data=base64.b64encode(png()).decode())
+    look = Message("user", (Text("Look"), picture), "m1", NOON)
+    here = bodies()
+    for sees in (True, False, True):
+        body = here.draft(replace(ask(look, session_id="s"), sees_pictures=sees)).body
+        assert (b"image_url" in body, b"cannot be shown" in body) == (sees, not sees)
 
 
 def test_a_step_that_changes_nothing_is_passed_over() -> None:
