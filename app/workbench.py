@@ -34,10 +34,11 @@ from app.infra.secrets import SecretStore
 from app.infra.threads import to_the_end
 from app.models.database import open_database
 from app.providers.catalogue import Catalogue
+from app.providers.cooldown import Cooldowns
 from app.providers.routing import Sources
 from app.providers.wires import Wiring
 from app.workspace.errors import WorkspaceError
-from app.workspace.model_sources import list_sources
+from app.workspace.model_sources import list_order, list_sources
 from app.workspace.purging import purge_expired
 from app.workspace.settings import get_setting
 from app.workspace.store import Store
@@ -128,12 +129,14 @@ async def open_cabinet(
             default=lambda: (
                 environment.get("PLANCIA_MODEL") or str(get_setting(store, "model.default")) or None
             ),
+            order=lambda: list_order(store),
             stored_key=secrets.get,
             environment=environment,
             connect=Wiring(
                 client=http.client, clock=clock, load_image=partial(load_picture, folder.root)
             ).connect,
             catalogue=Catalogue.installed(),
+            cooldowns=Cooldowns(clock),
         )
         yield Cabinet(folder, store, secrets, sources, environment)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from app.commands.errors import UsageError
 from app.commands.terminal import Terminal
 from app.engine.errors import ProviderError
-from app.engine.provider import AuthCheck, Provider
+from app.engine.provider import AuthCheck
 from app.providers.catalogue import DEFAULT_WINDOW, Catalogue
 from app.providers.sources import SourceConfig, SourceKind, from_environment
 from app.providers.wires import CHECK_SECONDS, loads_litellm
@@ -73,7 +73,7 @@ async def add(options: Options, cabinet: Cabinet, terminal: Terminal) -> None:
 async def ask(cabinet: Cabinet, source: SourceConfig, terminal: Terminal) -> AuthCheck:
     """What the server of a source says when it is asked something cheap, and meanwhile what is waited for."""
     try:
-        provider = _provider(cabinet, source)
+        provider = cabinet.sources.try_out(source, None)
     except ProviderError as error:
         return AuthCheck(False, error.message, failure=error.kind)
     loading = " litellm is loaded first, which can take half a minute." if loads_litellm(source.kind) else ""
@@ -86,7 +86,7 @@ async def ask_windows(cabinet: Cabinet, source: SourceConfig) -> dict[str, int]:
     """Tokens by model, as far as the server's list says so."""
     from app.providers.direct import DirectWire
 
-    provider = _provider(cabinet, source)
+    provider = cabinet.sources.try_out(source, None).first
     if not isinstance(provider, DirectWire):
         return {}
     try:
@@ -106,12 +106,6 @@ def learn(source: SourceConfig, listed: Sequence[str], windows: Mapping[str, int
     found = {windows.get(model) for model in models}
     shared = found.pop() if len(found) == 1 else None
     return replace(source, models=models, context=source.context or shared)
-
-
-def _provider(cabinet: Cabinet, source: SourceConfig) -> Provider:
-    """Raises ``ProviderError``. A source without a list takes any name; nothing is asked of that model."""
-    model = source.models[0] if source.models else "any"
-    return cabinet.sources.resolve(f"{source.name}/{model}").provider
 
 
 def _models(source: SourceConfig, windows: Mapping[str, int], *, is_said: bool) -> Iterator[str]:

@@ -54,11 +54,12 @@ def migrate(database: Sqlite, file: Path, backups: Path, clock: Clock, steps: Se
         raise DatabaseNewer(file, found, known)
     for step in steps:
         if step.number > found:
-            _run(step, database, file, backups, clock)
+            # What this very call has made holds nothing yet.
+            backup = _back_up(step, database, file, backups, clock) if found > 0 else None
+            _run(step, database, file, backups, backup)
 
 
-def _run(step: Migration, database: Sqlite, file: Path, backups: Path, clock: Clock) -> None:
-    backup = _back_up(step, database, file, backups, clock) if database.version > 0 else None
+def _run(step: Migration, database: Sqlite, file: Path, backups: Path, backup: Path | None) -> None:
     try:
         with in_words(file, backups), _foreign_keys_off(database), database.all_or_nothing():
             step.up(database)

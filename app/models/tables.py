@@ -157,6 +157,17 @@ class ModelSource(Table):
         table_name = "model_sources"
 
 
+class OrderedModel(Table):
+    """A place in the user's order of models: ``provider/model``, or a provider alone for the model it prefers."""
+
+    label = TextField(primary_key=True)
+    source = ForeignKeyField(ModelSource, column_name="source", on_delete="CASCADE")
+    position = IntegerField()
+
+    class Meta:
+        table_name = "model_order"
+
+
 class Setting(Table):
     key = TextField(primary_key=True)
     value = JsonText()
@@ -173,5 +184,6 @@ TABLES: tuple[type[Table], ...] = (
     QueuedMessage,
     Usage,
     ModelSource,
+    OrderedModel,
     Setting,
 )

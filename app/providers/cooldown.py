@@ -26,10 +26,10 @@ _KEPT = 512
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A key without the key."""
+    """A key without the key; two are equal where their fingerprints are."""
 
-    source: str
-    name: str
+    source: str = field(compare=False)
+    name: str = field(compare=False)
     """Of the stored secret or of the variable; empty where the server wants no key."""
     fingerprint: bytes = field(repr=False)
 
@@ -78,7 +78,7 @@ class Cooldowns:
         self._uses = 0
 
     def credential(self, source: str, name: str, address: str, key: str | None) -> Credential:
-        """Two that are equal are the same key at the same address."""
+        """Equal ones are the same key of the same source at the same address, whatever they are called."""
         text = "\0".join((source, address, key or ""))
         fingerprint = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=self._salt, digest_size=16)
         return Credential(source, name, fingerprint.digest())

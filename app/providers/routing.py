@@ -3,29 +3,34 @@
 ``provider/model``: the configured source of that name, else one that lists the whole string, else the known
 host with a key in the environment, else a usual server of this machine, else any host that litellm knows.
 A bare name: the first configured source that lists it, else the host whose models begin like it.
-None: the default that was set, else the first configured model, else the first key of the environment, and only
-where nothing real is configured the demo.
+None: the default that was set, else the first group of the user's order, and only where nothing real is configured
+the demo. Behind such a model stand the other groups of the order; behind one that was asked for by name nobody does.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 from app.engine.errors import ProviderError
-from app.engine.provider import Provider, ResolvedModel
-from app.infra.errors import SecretsError
+from app.engine.provider import Provider, ResolvedModel, nobody
 from app.providers import demo, refusals
 from app.providers.catalogue import Catalogue
+from app.providers.cooldown import Answered, Cooldowns, Rest
 from app.providers.detection import local_source
+from app.providers.keys import KEYLESS_KEY, Keys, NamedKey
+from app.providers.order import Group, groups
+from app.providers.rotation import Candidate, Pool, Refused
 from app.providers.sources import SourceConfig, from_environment
-from app.providers.vendors import KEYLESS, VENDORS, find_vendor, vendor_of
+from app.providers.vendors import VENDORS, find_vendor, vendor_of
 from app.providers.wires import DEMO, Wire, places_of, wire_of
 
 _LOADED_WINDOW = 32_768
 """Tokens, for a server that loads its models with the window it is asked for."""
+
+Fallback = Callable[[], ResolvedModel | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +43,21 @@ class ModelChoice:
     """The environment variable that holds its key."""
 
 
+@dataclass(frozen=True, slots=True)
+class KeyStanding:
+    """A key as a settings page shows it: by name, whether it rests and why, and what it answered last."""
+
+    name: str
+    """Of the stored secret or of the variable; empty where the server wants no key."""
+    rest: Rest | None
+    answered: Answered | None
+
+
 class Sources:
     """The registry of models. Configuration is read anew at every question, so an edit counts at once.
 
-    ``stored_key`` gives a secret by name, ``connect`` the provider for a wire (``Wiring.connect``).
+    ``order`` are the ``provider/model`` that the user put into an order, ``stored_key`` gives a secret by name,
+    ``connect`` the provider for a wire (``Wiring.connect``).
     """
 
     def __init__(
@@ -49,25 +65,33 @@ class Sources:
         *,
         configured: Callable[[], Sequence[SourceConfig]],
         default: Callable[[], str | None],
+        order: Callable[[], Sequence[str]] = tuple,
         stored_key: Callable[[str], str | None],
         environment: Mapping[str, str],
         connect: Callable[[Wire], Provider],
         catalogue: Catalogue,
+        cooldowns: Cooldowns,
     ) -> None:
         self._configured = configured
         self._default = default
-        self._stored_key = stored_key
+        self._order = order
+        self._keys = Keys(stored_key, environment)
         self._environment = environment
         self._connect = connect
         self._catalogue = catalogue
+        self._cooldowns = cooldowns
 
     def resolve(self, name: str | None) -> ResolvedModel:
         """Raises ``ProviderError``: unknown_model, auth (a missing key), local (a setting that cannot work)."""
         asked = (name or "").strip()
         if not asked:
             return self._default_model()
-        provider, slash, model = asked.partition("/")
-        return self._pair(provider, model) if slash and provider and model else self._bare(asked)
+        found = self._find(asked)
+        return self._model(found) if found else self._demo()
+
+    def groups(self) -> tuple[Group, ...]:
+        """The user's order: what was configured, then what the environment offers besides. Never the demo."""
+        return groups(self._all(), self._order())
 
     def choices(self) -> tuple[ModelChoice, ...]:
         """Every model that is known without asking a server, the preferred one first; the demo only alone."""
@@ -80,121 +104,137 @@ class Sources:
 
     def default_label(self) -> str | None:
         """``provider/model`` that ``resolve(None)`` would take, named without reaching for it."""
-        chosen, offered = self._default(), self.choices()
-        if chosen and not (chosen == demo.MODEL and offered[0].origin != "demo"):
+        chosen, ordered = self._default(), self.groups()
+        if chosen and not (chosen == demo.MODEL and ordered):
             return chosen
-        return offered[0].label if offered else None
+        return ordered[0].label if ordered else self.choices()[0].label
 
-    def try_out(self, source: SourceConfig, key: str | None) -> Provider:
-        """The provider of a source that is not kept yet, with the key it would have. Raises as ``resolve``."""
-        return self._connect(wire_of(source, key or self._key(source), self._litellm_hosts(source)))
+    def standing(self, source: SourceConfig) -> tuple[KeyStanding, ...]:
+        """Each key of a source, in its order, without reading one."""
+        names = self._keys.names(source) or (KEYLESS_KEY.name,)
+        return tuple(KeyStanding(name, *self._cooldowns.standing(source.name, name)) for name in names)
+
+    def try_out(self, source: SourceConfig, key: str | None) -> Pool:
+        """A source that need not be kept yet, with the key it would have, else its own. Raises as ``resolve``."""
+        hosts = self._litellm_hosts(source)
+        keys = (NamedKey("", key),) if key else self._keys.of(source, hosts)
+        return self._pool(source.name, wire_of(source, None, hosts), keys)
 
     def places(self, source: SourceConfig) -> frozenset[str]:
         """Where the key of a source is sent; a key may not go elsewhere unasked. Raises ``ProviderError`` (local)."""
         return places_of(source, self._litellm_hosts(source))
 
     def _default_model(self) -> ResolvedModel:
-        sources = self._all()
-        chosen = self._default()
-        if chosen and not (sources and chosen == demo.MODEL):
-            return self.resolve(chosen)
-        for source in sources:
-            if source.usual_models:
-                return self._model(source, source.usual_models[0])
-        if sources:
+        chosen, ordered = self._default(), self.groups()
+        if chosen and chosen != demo.MODEL:
+            default = self._find(chosen)
+            if default is None:
+                return self._demo()
+            ordered = (default, *(group for group in ordered if group.label != default.label))
+        if ordered:
+            return self._in_order(ordered)
+        if sources := self._all():
             raise refusals.no_model_chosen(sources[0].name)
         return self._demo()
 
-    def _pair(self, provider: str, model: str) -> ResolvedModel:
+    def _in_order(self, ordered: Sequence[Group]) -> ResolvedModel:
+        """The first group. One that cannot be asked stands there too, so that the next one is seen to take over."""
+        first = ordered[0]
+        following = partial(self._next, frozenset((first.label,)))
+        try:
+            return self._model(first, following)
+        except ProviderError as error:
+            if len(ordered) == 1:
+                raise
+            return ResolvedModel(Refused(first.source.name, error), first.model, fallback=following)
+
+    def _next(self, tried: frozenset[str]) -> ResolvedModel | None:
+        """The first group of the order that was not tried and can be asked."""
+        for group in self.groups():
+            if group.label not in tried:
+                tried |= {group.label}
+                try:
+                    return self._model(group, partial(self._next, tried))
+                except ProviderError:
+                    continue
+        return None
+
+    def _find(self, asked: str) -> Group | None:
+        """Who is meant by a model string; None = the demo. Raises ``ProviderError``."""
+        if asked.lower() == demo.MODEL:
+            return None
+        provider, slash, model = asked.partition("/")
+        return self._pair(provider, model) if slash and provider and model else self._bare(asked)
+
+    def _pair(self, provider: str, model: str) -> Group:
         sources = self._all()
         asked = f"{provider}/{model}"
-        if asked.lower() == demo.MODEL:
-            return self._demo()
         for source in sources:
             if source.name.lower() == provider.lower() and source.origin == "configured":
-                return self._offered(source, model)
+                return _offered(source, model)
         for source in sources:
             if asked in source.models:
-                return self._model(source, asked)
+                return Group(source, asked)
         return self._host(provider, model)
 
-    def _host(self, provider: str, model: str) -> ResolvedModel:
+    def _host(self, provider: str, model: str) -> Group:
         """A host that nobody configured: by a key of the environment, or as litellm reaches it."""
         vendor = find_vendor(provider)
         if vendor is not None:
             for source in self._all():
                 if source.vendor == vendor:
-                    return self._offered(source, model)
+                    return _offered(source, model)
             raise refusals.no_key(vendor.title, vendor.name, vendor.wire, vendor.keys[0])
         local = local_source(provider, self._environment)
         if local is not None:
-            return self._model(local, model)
+            return Group(local, model)
         if provider in self._catalogue.vendors:
-            return self._model(SourceConfig(provider, "litellm", origin="environment"), model)
+            return Group(SourceConfig(provider, "litellm", origin="environment"), model)
         if provider.lower() == "demo":
             raise refusals.not_offered("demo", model, ("tour",))
         known = (*(source.name for source in self._all()), *(vendor.name for vendor in VENDORS))
         raise refusals.unknown_provider(provider, known)
 
-    def _bare(self, name: str) -> ResolvedModel:
+    def _bare(self, name: str) -> Group:
         for source in self._all():
             if name in source.models:
-                return self._model(source, name)
+                return Group(source, name)
         vendor = vendor_of(name)
         if vendor is None:
             raise refusals.unknown_name(name, [choice.label for choice in self.choices()])
         return self._host(vendor.name, name)
 
-    def _offered(self, source: SourceConfig, model: str) -> ResolvedModel:
-        if source.models and model not in source.models:
-            raise refusals.not_offered(source.name, model, source.models)
-        return self._model(source, model)
-
-    def _model(self, source: SourceConfig, model: str) -> ResolvedModel:
-        wire = wire_of(source, self._key(source), self._litellm_hosts(source))
-        facts = self._catalogue.facts(source.host_name, model)
+    def _model(self, group: Group, fallback: Fallback = nobody) -> ResolvedModel:
+        source, hosts = group.source, self._litellm_hosts(group.source)
+        keys, wire = self._keys.of(source, hosts), wire_of(source, None, hosts)
+        facts = self._catalogue.facts(source.host_name, group.model)
         window = source.context or facts.context_window
         if source.kind == "ollama":
             # It loads a model with the window it is asked for, and most machines cannot hold what a model could.
             window = source.context or min(window, _LOADED_WINDOW)
             wire = replace(wire, context=window)
         return ResolvedModel(
-            provider=self._connect(wire),
-            model=model,
+            provider=self._pool(source.name, wire, keys, fallback),
+            model=group.model,
             endpoint=wire.base_url,
             context_window=window,
             max_output=source.max_output or facts.max_output,
             price_in=facts.price_in if source.price_in is None else source.price_in,
             price_out=facts.price_out if source.price_out is None else source.price_out,
+            fallback=fallback,
         )
 
-    def _key(self, source: SourceConfig) -> str | None:
-        """A key of the environment goes to its own host only, never to an address given for another."""
-        try:
-            for name in source.keys:
-                if key := self._stored_key(name) or self._environment.get(name):
-                    return key
-        except SecretsError as error:
-            raise ProviderError("auth", str(error)) from error
-        if source.keys:
-            raise refusals.key_missing(source.name, source.keys)
-        host = source.host
-        if host is None:
-            self._require_key(source)
-            return None
-        for name in host.keys:
-            if key := self._environment.get(name):
-                return key
-        raise refusals.no_key(host.title, host.name, host.wire, host.keys[0])
-
-    def _require_key(self, source: SourceConfig) -> None:
-        """litellm looks for the key of a host we do not know; where it could find none, that is said before."""
-        host = source.name
-        if source.base_url or host not in self._litellm_hosts(source) or host.startswith(KEYLESS):
-            return
-        stem = re.split(r"[^a-z0-9]", host)[0].upper()
-        if not any(stem in name.upper() for name in self._environment):
-            raise refusals.no_key(host, host, "litellm", f"{host.upper().replace('-', '_')}_API_KEY")
+    def _pool(self, name: str, wire: Wire, keys: Sequence[NamedKey], fallback: Fallback = nobody) -> Pool:
+        """One candidate for each key, all on the same wire."""
+        place = wire.base_url or wire.prefix
+        candidates = [
+            Candidate(
+                self._cooldowns.credential(name, key.name, place, key.value),
+                self._connect(replace(wire, key=key.value)),
+            )
+            for key in keys
+        ]
+        return Pool(name, candidates, self._cooldowns, fallback)
 
     def _demo(self) -> ResolvedModel:
         provider = self._connect(DEMO)
@@ -209,6 +249,12 @@ class Sources:
 
     def _litellm_hosts(self, source: SourceConfig) -> frozenset[str]:
         return self._catalogue.vendors if source.kind == "litellm" else frozenset()
+
+
+def _offered(source: SourceConfig, model: str) -> Group:
+    if source.models and model not in source.models:
+        raise refusals.not_offered(source.name, model, source.models)
+    return Group(source, model)
 
 
 def _variable(source: SourceConfig) -> str | None:

@@ -1,12 +1,13 @@
-"""The model sources of the user, in the order in which they are preferred. Keys stand here by name only."""
+"""The model sources of the user, and the order in which models are asked. Keys stand here by name only."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
-from app.models.tables import ModelSource
+from app.models.tables import ModelSource, OrderedModel
 from app.providers.sources import SourceConfig
 from app.workspace.errors import InvalidSource, NotFound
 from app.workspace.source_checks import checked
@@ -42,12 +43,25 @@ def load_source(store: Store, name: str) -> SourceConfig:
     return source
 
 
-def add_source(store: Store, source: SourceConfig, *, plain_http_confirmed: bool = False) -> SourceConfig:
+def list_order(store: Store) -> tuple[str, ...]:
+    """``provider/model``, or a provider alone, as they are asked; ``providers.order`` says what that means now."""
+    return tuple(store.database.rows(_label, OrderedModel.select().order_by(OrderedModel.position)))
+
+
+def add_source(
+    store: Store,
+    source: SourceConfig,
+    *,
+    in_order: Sequence[str] | None = None,
+    plain_http_confirmed: bool = False,
+) -> SourceConfig:
     """Add it as the last one, tidied up. Raises ``InvalidSource``; ``source_checks`` says what is refused.
 
+    ``in_order``: those of its models that the user named, each with a place of its own in the order; None = all.
     ``plain_http_confirmed``: the user knows that the key and all texts travel unencrypted.
     """
     tidy = checked(source, plain_http_confirmed=plain_http_confirmed)
+    models = tidy.models if in_order is None else [model for model in tidy.models if model in in_order]
     with store.database.transaction():
         known = list_sources(store)
         if any(each.name == tidy.name for each in known):
@@ -56,6 +70,9 @@ def add_source(store: Store, source: SourceConfig, *, plain_http_confirmed: bool
                 f"with `plancia provider remove {tidy.name}`."
             )
         store.database.run(ModelSource.insert(_values(tidy), position=len(known) + 1))
+        _write_order(
+            store, (*_places(store, known), *(f"{tidy.name}/{model}" for model in models), tidy.name)
+        )
     return tidy
 
 
@@ -73,26 +90,39 @@ def remove_source(store: Store, name: str) -> SourceConfig:
     with store.database.transaction():
         source = load_source(store, name)
         store.database.run(ModelSource.delete().where(ModelSource.name == name))
-        _write_order(store, list_sources(store))
+        _write_sources(store, list_sources(store))
     return source
 
 
 def order_models(store: Store, labels: Sequence[str]) -> tuple[SourceConfig, ...]:
-    """Prefer these ``provider/model`` in this order; whatever is not named follows in the order it had.
+    """Ask these ``provider/model`` in this order; whatever is not named follows in the order it had.
 
-    Sources stand in the order of their first mention, the models of one source in that of theirs. A label
-    without a model moves the source alone. Raises ``NotFound`` for a source or a model nobody has.
+    A label without a model moves all that its source has in the order. Sources stand in the order of their first
+    mention, the models of one source in that of theirs. Raises ``NotFound`` for a source or a model nobody has.
     """
     with store.database.transaction():
         sources = {source.name: source for source in list_sources(store)}
-        named: dict[str, list[str]] = {}
         for label in labels:
             name, _, model = label.partition("/")
             _require_known(store, name, model)
-            named.setdefault(name, []).extend([model] if model else [])
-        rest = [name for name in sources if name not in named]
-        _write_order(store, [_preferring(sources[name], named.get(name, [])) for name in (*named, *rest)])
+        order = _reordered(_places(store, sources.values()), labels)
+        _write_order(store, order)
+        names = dict.fromkeys((*(label.partition("/")[0] for label in labels), *sources))
+        _write_sources(store, [_preferring(sources[name], order) for name in names])
         return list_sources(store)
+
+
+def _places(store: Store, sources: Iterable[SourceConfig]) -> tuple[str, ...]:
+    """The whole order; a source that nobody ordered yet comes last."""
+    return tuple(dict.fromkeys((*list_order(store), *(source.name for source in sources))))
+
+
+def _reordered(places: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
+    named = (
+        [label] if "/" in label else [place for place in places if place.partition("/")[0] == label]
+        for label in labels
+    )
+    return tuple(dict.fromkeys((*chain.from_iterable(named), *places)))
 
 
 def _require_known(store: Store, name: str, model: str) -> None:
@@ -101,14 +131,28 @@ def _require_known(store: Store, name: str, model: str) -> None:
         raise NotFound(f'"{name}" does not list the model "{model}". It lists: {", ".join(source.models)}.')
 
 
-def _preferring(source: SourceConfig, models: Sequence[str]) -> SourceConfig:
-    return replace(source, models=tuple(dict.fromkeys((*models, *source.models))))
+def _preferring(source: SourceConfig, order: Sequence[str]) -> SourceConfig:
+    """With its models as they stand in the order."""
+    named = (model for name, _, model in (label.partition("/") for label in order) if name == source.name)
+    models = dict.fromkeys(model for model in (*named, *source.models) if model in source.models)
+    return replace(source, models=tuple(models))
 
 
-def _write_order(store: Store, sources: Sequence[SourceConfig]) -> None:
+def _write_order(store: Store, labels: Sequence[str]) -> None:
+    store.database.run(OrderedModel.delete())
+    for position, label in enumerate(dict.fromkeys(labels), start=1):
+        name = label.partition("/")[0]
+        store.database.run(OrderedModel.insert(label=label, source=name, position=position))
+
+
+def _write_sources(store: Store, sources: Sequence[SourceConfig]) -> None:
     for position, source in enumerate(sources, start=1):
         change = ModelSource.update(_values(source), position=position)
         store.database.run(change.where(ModelSource.name == source.name))
+
+
+def _label(label: str, *_: object) -> str:
+    return label
 
 
 def _values(source: SourceConfig) -> dict[str, object]:

@@ -20,6 +20,7 @@ def add_source_with_keys(
     source: SourceConfig,
     keys: Sequence[str],
     *,
+    in_order: Sequence[str] | None = None,
     plain_http_confirmed: bool = False,
 ) -> SourceConfig:
     """As ``add_source``, with keys that are not stored yet; together or not at all.
@@ -30,7 +31,7 @@ def add_source_with_keys(
     refuse_known(store, tidy.name)
     with _stored(store, secrets, tidy.name, keys) as names:
         keyed = replace(tidy, keys=(*tidy.keys, *names))
-        return add_source(store, keyed, plain_http_confirmed=plain_http_confirmed)
+        return add_source(store, keyed, in_order=in_order, plain_http_confirmed=plain_http_confirmed)
 
 
 def change_source_with_keys(

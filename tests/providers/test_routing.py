@@ -12,7 +12,9 @@ from app.engine.errors import ProviderError
 from app.engine.provider import Provider, ResolvedModel
 from app.infra.errors import SecretsUnreadable
 from app.providers.catalogue import Catalogue
+from app.providers.cooldown import Cooldowns
 from app.providers.demo import Demo
+from app.providers.rotation import Pool
 from app.providers.routing import ModelChoice, Sources
 from app.providers.sources import SourceConfig
 from app.providers.vendors import VENDORS, Vendor, find_vendor, vendor_of
@@ -64,6 +66,7 @@ class Desk:
             environment=environment or {},
             connect=self._connect,
             catalogue=catalogue,
+            cooldowns=Cooldowns(FakeClock()),
         )
 
     def _connect(self, wire: Wire) -> Provider:
@@ -74,8 +77,9 @@ class Desk:
 
     def wire(self, name: str | None) -> Wire:
         provider = self.resolve(name).provider
-        assert isinstance(provider, Plug)
-        return provider.wire
+        first = provider.first if isinstance(provider, Pool) else provider
+        assert isinstance(first, Plug)
+        return first.wire
 
     def refusal(self, name: str | None) -> ProviderError:
         with pytest.raises(ProviderError) as refused:

@@ -104,11 +104,13 @@ def test_resolving_the_demo_touches_neither_the_network_nor_litellm() -> None:
 import sys
 from app.infra.clock import SystemClock
 from app.providers.catalogue import Catalogue
+from app.providers.cooldown import Cooldowns
 from app.providers.routing import Sources
 from app.providers.wires import Wiring
 wiring = Wiring(client=lambda: 1 / 0, clock=SystemClock())
 sources = Sources(configured=tuple, default=lambda: None, stored_key=lambda name: None,
-                  environment={}, connect=wiring.connect, catalogue=Catalogue.installed())
+                  environment={}, connect=wiring.connect, catalogue=Catalogue.installed(),
+                  cooldowns=Cooldowns(SystemClock()))
 assert sources.resolve(None).label == "demo/tour"
 assert not {"litellm", "httpx", "cryptography", "keyring"} & sys.modules.keys()
 """
