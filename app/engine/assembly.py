@@ -227,10 +227,10 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def is_deep(value: Any) -> bool:
+def is_deep(value: Any, levels: int = MAX_DEPTH) -> bool:
     """Level by level, as a recursion would fail where it matters."""
     level = [value]
-    for _ in range(MAX_DEPTH):
+    for _ in range(levels):
         inside = (one.values() if isinstance(one, dict) else one for one in level)
         level = [item for items in inside for item in items if isinstance(item, dict | list)]
         if not level:

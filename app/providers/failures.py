@@ -12,6 +12,8 @@ from typing import Any
 
 from app.engine.surrogates import scrub
 from app.providers.classify import Symptom
+from app.providers.errors import StreamUnreadable
+from app.providers.payloads import decode
 
 _LONGEST = 2_000
 """Characters of a message that are looked at."""
@@ -21,8 +23,8 @@ def read_body(status: int | None, body: bytes) -> Symptom:
     """The body of an error answer: JSON of any make, HTML or plain text."""
     text = body[:_LONGEST].decode("utf-8", "replace").strip()
     try:
-        value = json.loads(body)
-    except ValueError:
+        value = decode(body)
+    except StreamUnreadable:
         return Symptom(status, "", _without_tags(text))
     return Symptom(status, *_code_and_message(_innermost(value))) if value else Symptom(status)
 

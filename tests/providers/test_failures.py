@@ -37,6 +37,9 @@ async def failure(wire: OpenAICompatible) -> ProviderError:
     return error
 
 
+DEEP = ("[" * 60_000, '{"a":' * 60_000, '{"error":' + "[" * 600 + "]" * 600 + "}")
+JSON = {"content-type": "application/json"}
+
 SAID: list[tuple[Answer, str]] = [
     (fail(401, "no"), "local did not accept the key. Enter it again under Settings, Models."),
     (
@@ -60,6 +63,9 @@ SAID: list[tuple[Answer, str]] = [
     (page(), "A web page came back"),
     ({"steps": [{"cut": True}]}, "broke before the answer was complete"),
     ({"steps": [{"raw": "this is no stream\n\n"}]}, "cannot be read as an answer of a model"),
+    *(({"status": 400, "body": deep}, "local refused the request (HTTP 400).") for deep in DEEP),
+    *(({"steps": [{"raw": f"data: {deep}\n\n"}]}, "cannot be read as an answer of a model") for deep in DEEP),
+    *(({"headers": JSON, "body": deep}, "cannot be read as an answer of a model") for deep in DEEP),
 ]
 
 
