@@ -1,10 +1,11 @@
-"""One data folder, one owner: a lock that dies with its process."""
+"""One data folder, one owner; many who take turns: locks that die with their process."""
 
 from __future__ import annotations
 
 import fcntl
 import json
 import os
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -74,6 +75,38 @@ class FolderLock:
             return os.path.samestat(os.fstat(descriptor), self._folder.lock.stat())
         except FileNotFoundError:
             return False
+
+
+class Turn:
+    """One at a time among all threads and processes that take turns on ``place``, a folder or a file that is there."""
+
+    def __init__(self, place: Path) -> None:
+        self._place = place
+        self._descriptor: int | None = None
+
+    def acquire(self) -> None:
+        """Wait for the turn. Raises ``OSError`` where the place cannot be opened."""
+        descriptor = os.open(self._place, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        self._descriptor = descriptor
+
+    def release(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def __enter__(self) -> Self:
+        self.acquire()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
 
 
 def _has_page(folder: DataFolder, owner: int | None) -> bool:

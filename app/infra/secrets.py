@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from app.infra.errors import SecretsError, SecretsUnreadable
 from app.infra.files import write_atomic
 from app.infra.key_places import KeyFile, KeyPlace, SystemKeyring
+from app.infra.locks import Turn
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
@@ -68,20 +69,24 @@ class SecretStore:
 
         Raises ``SecretsUnreadable`` where the key to the others is out of reach, ``SecretsError`` for the disk.
         """
-        try:
-            vault = self._load()
-        except _Damaged:
-            self._set_aside()
-            vault = None
-        vault = vault or self._found()
-        vault.tokens[name] = self._fernet(vault).encrypt(value.encode()).decode()
-        self._store(vault)
+        with self._writing():
+            try:
+                vault = self._load()
+            except _Damaged:
+                self._set_aside()
+                vault = None
+            vault = vault or self._found()
+            vault.tokens[name] = self._fernet(vault).encrypt(value.encode()).decode()
+            self._store(vault)
 
     def delete(self, name: str) -> None:
         """Forget it; nothing happens where there is none. Raises ``SecretsUnreadable``."""
-        vault = self._load()
-        if vault and vault.tokens.pop(name, None) is not None:
-            self._store(vault)
+        if name not in self.names():
+            return
+        with self._writing():
+            vault = self._load()
+            if vault and vault.tokens.pop(name, None) is not None:
+                self._store(vault)
 
     def values(self) -> tuple[str, ...]:
         """Every secret, for redaction; what cannot be opened is left out."""
@@ -112,8 +117,7 @@ class SecretStore:
             "check": vault.check,
             "secrets": vault.tokens,
         }
-        with self._writing():
-            write_atomic(self._file, json.dumps(data, indent=1, sort_keys=True).encode())
+        write_atomic(self._file, json.dumps(data, indent=1, sort_keys=True).encode())
 
     def _found(self) -> _Vault:
         """A new, empty vault with a key of its own, in the best place that works."""
@@ -128,8 +132,7 @@ class SecretStore:
             raise SecretsUnreadable(
                 f"A damaged key is in the way: move it and try again. {place.where}"
             ) from None
-        with self._writing():
-            place.save(vault.account, key)
+        place.save(vault.account, key)
         vault.check = fernet.encrypt(_CHECK).decode()
         self._open = (vault.account, fernet)
         return vault
@@ -138,13 +141,14 @@ class SecretStore:
         number = 1
         while (aside := self._file.with_name(f"{self._file.name}.damaged-{number}")).exists():
             number += 1
-        with self._writing():
-            self._file.rename(aside)
+        self._file.rename(aside)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
+        """From reading the file to replacing it: what two write at once is not lost for either."""
         try:
-            yield
+            with Turn(self._file.parent):
+                yield
         except OSError as error:
             raise SecretsError(f"Keys cannot be stored in {self._file.parent} ({error.strerror}).") from error
 

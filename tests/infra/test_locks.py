@@ -1,4 +1,4 @@
-"""One data folder, one owner."""
+"""One data folder, one owner; and turns."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from app.infra.errors import DataFolderError, FolderInUse
-from app.infra.locks import FolderLock
+from app.infra.locks import FolderLock, Turn
 from app.infra.paths import DataFolder
 
 HOLDER = """
@@ -125,3 +126,38 @@ def test_a_folder_that_cannot_be_locked_is_explained(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file")
     with pytest.raises(DataFolderError, match="there is a file in its place"):
         FolderLock(DataFolder(tmp_path / "data")).acquire()
+
+
+def test_turns_are_taken_one_at_a_time_in_one_process_too(tmp_path: Path) -> None:
+    inside: list[int] = []
+    most: list[int] = []
+
+    def take(number: int) -> None:
+        for _ in range(50):
+            with Turn(tmp_path):
+                inside.append(number)
+                most.append(len(inside))
+                inside.remove(number)
+
+    threads = [threading.Thread(target=take, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (max(most), len(most)) == (1, 200)
+
+
+def test_a_turn_ends_with_its_process(tmp_path: Path) -> None:
+    code = (
+        "import sys, pathlib; from app.infra.locks import Turn; Turn(pathlib.Path(sys.argv[1])).acquire(); "
+    )
+    dying = [sys.executable, "-c", code + "import os; os._exit(9)", str(tmp_path)]
+    assert subprocess.run(dying, cwd=Path(__file__).parents[2], check=False).returncode == 9
+    with Turn(tmp_path):
+        pass
+
+
+def test_a_place_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        Turn(tmp_path / "absent").acquire()
+    assert list(tmp_path.iterdir()) == []

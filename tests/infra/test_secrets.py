@@ -51,6 +51,21 @@ class Drawer:
         self.keys[account] = key
 
 
+def test_secrets_that_are_stored_at_once_are_all_kept(tmp_path: Path) -> None:
+    with_key_file(tmp_path).set("first", KEY)
+
+    def store_some(number: int) -> None:
+        for place in range(10):
+            with_key_file(tmp_path).set(f"{number}-{place}", KEY)
+
+    threads = [threading.Thread(target=store_some, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(with_key_file(tmp_path).names()) == 41
+
+
 def test_a_secret_is_kept_for_the_next_process(tmp_path: Path, store: SecretStore) -> None:
     store.set("openai", KEY)
     store.set("lab", "schlüssel 🔑")
