@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, assert_never
 from urllib.parse import urlsplit
@@ -15,10 +15,13 @@ from app.engine.provider import Provider
 from app.infra.clock import Clock
 from app.providers import refusals
 from app.providers.demo import Demo
+from app.providers.logins import Login, is_handle, nobody_logged_in
 from app.providers.sources import SourceConfig
 
 if TYPE_CHECKING:
     import httpx
+
+    from app.providers.direct import DirectWire
 
 OLLAMA_URL = "http://127.0.0.1:11434"
 
@@ -33,9 +36,10 @@ class Wire:
     """All that tells one provider object from another."""
 
     id: str
-    dialect: Literal["openai", "anthropic", "ollama", "litellm", "demo"]
+    dialect: Literal["openai", "anthropic", "ollama", "litellm", "gateway", "demo"]
     base_url: str | None = None
     key: str | None = field(default=None, repr=False)
+    """Of a gateway that the user logged in to: what stands for that login."""
     prefix: str = ""
     """litellm's name of the host, put before the model's name."""
     context: int | None = None
@@ -56,12 +60,17 @@ def wire_of(source: SourceConfig, key: str | None, litellm_hosts: Collection[str
             own = source.host.base_url if source.host else None
             if url is None and own is None:
                 raise refusals.no_address(source.name)
-            dialect: Literal["openai", "anthropic"] = "anthropic" if source.kind == "anthropic" else "openai"
-            return Wire(source.name, dialect, url or own, key)
+            return Wire(source.name, _dialect(source, key), url or own, key)
         case "litellm":
             host = vendor.litellm_name if vendor else source.name
             return Wire(source.name, "litellm", url, key, host if vendor or host in litellm_hosts else "")
     assert_never(source.kind)
+
+
+def _dialect(source: SourceConfig, key: str | None) -> Literal["openai", "anthropic", "gateway"]:
+    if source.kind == "anthropic":
+        return "anthropic"
+    return "gateway" if source.kind == "gateway" and is_handle(key) else "openai"
 
 
 def loads_litellm(kind: str) -> bool:
@@ -95,11 +104,13 @@ class Wiring:
         client: Callable[[], httpx.AsyncClient],
         clock: Clock,
         load_image: LoadImage = load_nothing,
+        login: Callable[[str], Login] = nobody_logged_in,
         litellm_installed: Callable[[], bool] = lambda: find_spec("litellm") is not None,
     ) -> None:
         self._client = client
         self._clock = clock
         self._load_image = load_image
+        self._login = login
         self._litellm_installed = litellm_installed
         self._built: dict[Wire, Provider] = {}
 
@@ -117,6 +128,12 @@ class Wiring:
                 return Demo(self._clock)
             case "openai" | "anthropic" | "ollama":
                 return self._direct(wire)
+            case "gateway":
+                from app.providers.gateway import Gateway
+
+                return Gateway(
+                    wire.id, self._login(wire.id), lambda token: self._direct(replace(wire, key=token))
+                )
             case "litellm":
                 if not self._litellm_installed():
                     raise refusals.extra_missing(wire.id)
@@ -132,7 +149,7 @@ class Wiring:
                 )
         assert_never(wire.dialect)
 
-    def _direct(self, wire: Wire) -> Provider:
+    def _direct(self, wire: Wire) -> DirectWire:
         """Imported on use: a start without a question to a model needs none of them."""
         from app.providers.anthropic_compatible import AnthropicCompatible
         from app.providers.direct import Surroundings
