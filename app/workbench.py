@@ -38,6 +38,7 @@ from app.providers.cooldown import Cooldowns
 from app.providers.routing import Sources
 from app.providers.wires import Wiring
 from app.workspace.errors import WorkspaceError
+from app.workspace.model_facts import list_facts
 from app.workspace.model_sources import list_order, list_sources
 from app.workspace.purging import purge_expired
 from app.workspace.settings import get_setting
@@ -130,6 +131,7 @@ async def open_cabinet(
                 environment.get("PLANCIA_MODEL") or str(get_setting(store, "model.default")) or None
             ),
             order=lambda: list_order(store),
+            said=lambda: list_facts(store),
             stored_key=secrets.get,
             environment=environment,
             connect=Wiring(

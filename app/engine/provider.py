@@ -162,6 +162,8 @@ class ResolvedModel:
     """US dollars per million tokens; None = unknown."""
     sees_pictures: bool = True
     """False only where that is known."""
+    takes_tools: bool = True
+    """False only where the user says so: catalogues are wrong about it too often."""
     fallback: Callable[[], ResolvedModel | None] = nobody
     """Who answers where this one cannot: the next group of the user's order. Called in a thread, as ``resolve``."""
 

@@ -7,7 +7,15 @@ conversation and is raised in the same transaction as the change.
 
 from __future__ import annotations
 
-from peewee import BooleanField, FloatField, ForeignKeyField, IntegerField, Model, TextField
+from peewee import (
+    BooleanField,
+    CompositeKey,
+    FloatField,
+    ForeignKeyField,
+    IntegerField,
+    Model,
+    TextField,
+)
 
 from app.models.fields import CleanText, JsonText
 
@@ -168,6 +176,25 @@ class OrderedModel(Table):
         table_name = "model_order"
 
 
+class ModelFacts(Table):
+    """What the user says of one model; NULL is looked up."""
+
+    source = TextField()
+    model = CleanText()
+    context = IntegerField(null=True)
+    max_output = IntegerField(null=True)
+    price_in = FloatField(null=True)
+    price_out = FloatField(null=True)
+    """US dollars per million tokens."""
+    images = BooleanField(null=True)
+    reasoning = BooleanField(null=True)
+    tools = BooleanField(null=True)
+
+    class Meta:
+        table_name = "model_facts"
+        primary_key = CompositeKey("source", "model")
+
+
 class Setting(Table):
     key = TextField(primary_key=True)
     value = JsonText()
@@ -185,5 +212,6 @@ TABLES: tuple[type[Table], ...] = (
     Usage,
     ModelSource,
     OrderedModel,
+    ModelFacts,
     Setting,
 )

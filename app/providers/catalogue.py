@@ -30,9 +30,9 @@ class ModelFacts:
     max_output: int | None = None
     price_in: float | None = None
     price_out: float | None = None
-    images: bool = False
-    reasoning: bool = False
-    tools: bool = True
+    images: bool | None = None
+    reasoning: bool | None = None
+    tools: bool | None = None
     known: bool = False
     """False: the window is our assumption, and the user is told."""
 

@@ -17,18 +17,16 @@ from typing import Literal
 from app.engine.errors import ProviderError
 from app.engine.provider import Provider, ResolvedModel, nobody
 from app.providers import demo, refusals
-from app.providers.catalogue import Catalogue
+from app.providers.catalogue import Catalogue, ModelFacts
 from app.providers.cooldown import Answered, Cooldowns, Rest
 from app.providers.detection import local_source
 from app.providers.keys import KEYLESS_KEY, Keys, NamedKey
+from app.providers.model_facts import NOTHING_SAID, Said, facts_in_force, known_facts
 from app.providers.order import Group, groups
 from app.providers.rotation import Candidate, Pool, Refused
 from app.providers.sources import SourceConfig, from_environment
 from app.providers.vendors import VENDORS, find_vendor, vendor_of
 from app.providers.wires import DEMO, Wire, places_of, wire_of
-
-_LOADED_WINDOW = 32_768
-"""Tokens, for a server that loads its models with the window it is asked for."""
 
 Fallback = Callable[[], ResolvedModel | None]
 
@@ -56,8 +54,8 @@ class KeyStanding:
 class Sources:
     """The registry of models. Configuration is read anew at every question, so an edit counts at once.
 
-    ``order`` are the ``provider/model`` that the user put into an order, ``stored_key`` gives a secret by name,
-    ``connect`` the provider for a wire (``Wiring.connect``).
+    ``order`` are the ``provider/model`` that the user put into an order, ``said`` is what was said of single models,
+    ``stored_key`` gives a secret by name, ``connect`` the provider for a wire (``Wiring.connect``).
     """
 
     def __init__(
@@ -66,6 +64,7 @@ class Sources:
         configured: Callable[[], Sequence[SourceConfig]],
         default: Callable[[], str | None],
         order: Callable[[], Sequence[str]] = tuple,
+        said: Callable[[], Said] = dict,
         stored_key: Callable[[str], str | None],
         environment: Mapping[str, str],
         connect: Callable[[Wire], Provider],
@@ -75,6 +74,7 @@ class Sources:
         self._configured = configured
         self._default = default
         self._order = order
+        self._said = said
         self._keys = Keys(stored_key, environment)
         self._environment = environment
         self._connect = connect
@@ -108,6 +108,14 @@ class Sources:
         if chosen and not (chosen == demo.MODEL and ordered):
             return chosen
         return ordered[0].label if ordered else self.choices()[0].label
+
+    def facts(self, source: SourceConfig, model: str) -> ModelFacts:
+        """What counts for one of its models: the user's word first."""
+        return facts_in_force(source, model, self._said(), self._catalogue)
+
+    def known_facts(self, source: SourceConfig, model: str) -> ModelFacts:
+        """What would count if the user had said nothing of that model."""
+        return known_facts(source, model, self._catalogue)
 
     def standing(self, source: SourceConfig) -> tuple[KeyStanding, ...]:
         """Each key of a source, in its order, without reading one."""
@@ -146,7 +154,8 @@ class Sources:
         except ProviderError as error:
             if len(ordered) == 1:
                 raise
-            return ResolvedModel(Refused(first.source.name, error), first.model, fallback=following)
+            refused = Refused(first.source.name, error)
+            return ResolvedModel(refused, first.model, price_in=0.0, price_out=0.0, fallback=following)
 
     def _next(self, tried: frozenset[str]) -> ResolvedModel | None:
         """The first group of the order that was not tried and can be asked."""
@@ -207,20 +216,19 @@ class Sources:
     def _model(self, group: Group, fallback: Fallback = nobody) -> ResolvedModel:
         source, hosts = group.source, self._litellm_hosts(group.source)
         keys, wire = self._keys.of(source, hosts), wire_of(source, None, hosts)
-        facts = self._catalogue.facts(source.host_name, group.model)
-        window = source.context or facts.context_window
+        facts = self.facts(source, group.model)
         if source.kind == "ollama":
-            # It loads a model with the window it is asked for, and most machines cannot hold what a model could.
-            window = source.context or min(window, _LOADED_WINDOW)
-            wire = replace(wire, context=window)
+            wire = replace(wire, context=facts.context_window)
         return ResolvedModel(
             provider=self._pool(source.name, wire, keys, fallback),
             model=group.model,
             endpoint=wire.base_url,
-            context_window=window,
-            max_output=source.max_output or facts.max_output,
-            price_in=facts.price_in if source.price_in is None else source.price_in,
-            price_out=facts.price_out if source.price_out is None else source.price_out,
+            context_window=facts.context_window,
+            max_output=facts.max_output,
+            price_in=facts.price_in,
+            price_out=facts.price_out,
+            sees_pictures=facts.images is not False,
+            takes_tools=self._said().get((source.name, group.model), NOTHING_SAID).tools is not False,
             fallback=fallback,
         )
 

@@ -10,6 +10,7 @@ from typing import Any
 from app.models.tables import ModelSource, OrderedModel
 from app.providers.sources import SourceConfig
 from app.workspace.errors import InvalidSource, NotFound
+from app.workspace.model_facts import forget_facts
 from app.workspace.source_checks import checked
 from app.workspace.store import Store
 
@@ -90,6 +91,7 @@ def remove_source(store: Store, name: str) -> SourceConfig:
     with store.database.transaction():
         source = load_source(store, name)
         store.database.run(ModelSource.delete().where(ModelSource.name == name))
+        forget_facts(store, name)
         _write_sources(store, list_sources(store))
     return source
 
@@ -110,6 +112,21 @@ def order_models(store: Store, labels: Sequence[str]) -> tuple[SourceConfig, ...
         names = dict.fromkeys((*(label.partition("/")[0] for label in labels), *sources))
         _write_sources(store, [_preferring(sources[name], order) for name in names])
         return list_sources(store)
+
+
+def leave_out(store: Store, label: str) -> None:
+    """Take a ``provider/model`` out of the order: it answers only where somebody chose it.
+
+    A source keeps at least one place, that of the model it prefers. Raises ``NotFound``.
+    """
+    with store.database.transaction():
+        name, _, model = label.partition("/")
+        _require_known(store, name, model)
+        source = load_source(store, name)
+        order = [place for place in _places(store, list_sources(store)) if place != label]
+        others = tuple(each for each in source.models if each != model)
+        _write_order(store, order)
+        change_source(store, replace(source, models=(*others, model)), plain_http_confirmed=True)
 
 
 def _places(store: Store, sources: Iterable[SourceConfig]) -> tuple[str, ...]:

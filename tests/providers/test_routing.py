@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -14,7 +15,8 @@ from app.infra.errors import SecretsUnreadable
 from app.providers.catalogue import Catalogue
 from app.providers.cooldown import Cooldowns
 from app.providers.demo import Demo
-from app.providers.rotation import Pool
+from app.providers.model_facts import OwnFacts, Said
+from app.providers.rotation import Pool, Refused
 from app.providers.routing import ModelChoice, Sources
 from app.providers.sources import SourceConfig
 from app.providers.vendors import VENDORS, Vendor, find_vendor, vendor_of
@@ -56,17 +58,20 @@ class Desk:
         secrets: Mapping[str, str] | None = None,
         stored_key: Callable[[str], str | None] | None = None,
         default: str | None = None,
+        said: Said | None = None,
     ) -> None:
         self.configured: Sequence[SourceConfig] = configured
         self.default = default
         self.sources = Sources(
             configured=lambda: self.configured,
             default=lambda: self.default,
+            order=lambda: self.order,
+            said=lambda: said or {},
             stored_key=stored_key or (secrets or {}).get,
             environment=environment or {},
             connect=self._connect,
             catalogue=catalogue,
-            cooldowns=Cooldowns(FakeClock()),
+            cooldowns=self.cooldowns,
         )
 
     def _connect(self, wire: Wire) -> Provider:
@@ -80,6 +85,22 @@ class Desk:
         first = provider.first if isinstance(provider, Pool) else provider
         assert isinstance(first, Plug)
         return first.wire
+
+    def chain(self, name: str | None = None) -> list[str]:
+        """Who answers, and who takes over from whom."""
+        labels: list[str] = []
+        model: ResolvedModel | None = self.resolve(name)
+        while model is not None:
+            labels.append(model.label)
+            model = model.fallback()
+        return labels
+
+    def keys(self, name: str) -> list[str | None]:
+        pool = self.resolve(name).provider
+        assert isinstance(pool, Pool)
+        wires = [one.provider.wire for one in pool.candidates if isinstance(one.provider, Plug)]
+        assert len({replace(wire, key=None) for wire in wires}) == 1
+        return [wire.key for wire in wires]
 
     def refusal(self, name: str | None) -> ProviderError:
         with pytest.raises(ProviderError) as refused:
@@ -277,6 +298,23 @@ def test_limits_and_prices_come_from_the_source_before_the_catalogue(catalogue: 
     assert (mine.context_window, mine.max_output, mine.price_in, mine.price_out) == (1000, 100, 0.0, 5.0)
 
 
+def test_what_the_user_says_of_a_model_counts_first(catalogue: Catalogue) -> None:
+    source = replace(LAB, models=(), keys=(), context=5_000)
+    blind = OwnFacts(context=7_000, price_in=0.0, price_out=0.0, images=False, tools=False)
+    desk = Desk(catalogue, source, said={("lab", "gpt-6.1-sol"): blind})
+    model = desk.resolve("lab/gpt-6.1-sol")
+    assert (model.context_window, model.price_in) == (7_000, 0.0)
+    assert (model.sees_pictures, model.takes_tools) == (False, False)
+    other = desk.resolve("lab/unheard-of")
+    assert (other.context_window, other.sees_pictures, other.takes_tools) == (5_000, True, True)
+
+
+def test_a_window_that_the_user_gave_is_the_one_that_a_server_loads_with(catalogue: Catalogue) -> None:
+    source = SourceConfig("ollama", "ollama", models=("big", "small"))
+    desk = Desk(catalogue, source, said={("ollama", "big"): OwnFacts(context=60_000)})
+    assert (desk.wire("ollama/big").context, desk.wire("ollama/small").context) == (60_000, 32_768)
+
+
 def test_an_unknown_model_gets_the_assumed_window_and_no_price(catalogue: Catalogue) -> None:
     resolved = Desk(catalogue, SourceConfig("lab", "openai", "http://x/v1")).resolve("lab/homemade")
     assert (resolved.context_window, resolved.max_output, resolved.price_in) == (32_768, None, None)
@@ -321,6 +359,110 @@ class TestDefault:
         assert desk.resolve(None).label == "demo/tour"
         desk.configured = (LAB,)
         assert desk.resolve(None).label == "lab/fast"
+
+
+NEAR = SourceConfig("near", "ollama", models=("small", "tiny"))
+
+
+class TestOrder:
+    """Who takes over from whom, where nobody chose a model."""
+
+    def test_each_source_stands_with_the_model_it_prefers(self, catalogue: Catalogue) -> None:
+        desk = Desk(catalogue, LAB, NEAR, environment={"OPENAI_API_KEY": "k"}, secrets={"lab-key": "k"})
+        assert desk.chain() == ["lab/fast", "near/small", "openai/gpt-6.1-sol"]
+
+    def test_the_users_order_comes_first_and_may_go_back_and_forth(self, catalogue: Catalogue) -> None:
+        order = ("lab/meta/llama-3", "near/tiny", "lab/fast", "gone/x", "near/gone", "lab/fast")
+        desk = Desk(catalogue, LAB, NEAR, secrets={"lab-key": "k"}, order=order)
+        assert desk.chain() == ["lab/meta/llama-3", "near/tiny", "lab/fast"]
+        assert desk.sources.default_label() == "lab/meta/llama-3"
+
+    def test_the_default_that_was_set_leads_and_comes_once(self, catalogue: Catalogue) -> None:
+        desk = Desk(catalogue, LAB, NEAR, secrets={"lab-key": "k"}, default="near/small")
+        assert desk.chain() == ["near/small", "lab/fast"]
+
+    def test_a_model_that_was_asked_for_by_name_answers_alone(self, catalogue: Catalogue) -> None:
+        desk = Desk(catalogue, LAB, NEAR, secrets={"lab-key": "k"})
+        assert desk.chain("lab/fast") == ["lab/fast"]
+        assert desk.chain("tiny") == ["near/tiny"]
+
+    def test_the_demo_takes_over_from_nobody_and_nobody_from_it(self, catalogue: Catalogue) -> None:
+        assert Desk(catalogue).chain() == ["demo/tour"]
+        assert Desk(catalogue, NEAR).chain() == ["near/small"]
+
+    def test_a_group_that_cannot_be_asked_is_passed_over(self, catalogue: Catalogue) -> None:
+        broken = SourceConfig("broken", "openai", "nowhere", ("m",))
+        assert Desk(catalogue, NEAR, LAB, broken, replace(NEAR, name="last")).chain() == [
+            "near/small",
+            "last/small",
+        ]
+
+    def test_one_that_stands_first_says_why_before_the_next_takes_over(self, catalogue: Catalogue) -> None:
+        desk = Desk(catalogue, LAB, NEAR)
+        assert desk.chain() == ["lab/fast", "near/small"]
+        refused = desk.resolve(None).provider
+        assert isinstance(refused, Refused)
+        assert 'key of the model source "lab" is gone' in refused.error.message
+
+    def test_who_comes_next_is_looked_up_when_it_is_needed(self, catalogue: Catalogue) -> None:
+        desk = Desk(catalogue, NEAR)
+        first = desk.resolve(None)
+        desk.configured = (replace(NEAR, name="new"), NEAR)
+        following = first.fallback()
+        assert following is not None
+        assert following.label == "new/small"
+        assert following.fallback() is None
+
+    def test_no_group_comes_twice_whatever_is_edited_meanwhile(self, catalogue: Catalogue) -> None:
+        desk = Desk(catalogue, NEAR, replace(NEAR, name="b"), replace(NEAR, name="c"))
+        seen = []
+        model: ResolvedModel | None = desk.resolve(None)
+        while model is not None:
+            seen.append(model.label)
+            desk.configured = (*desk.configured[1:], desk.configured[0])
+            model = model.fallback()
+        assert sorted(seen) == ["b/small", "c/small", "near/small"]
+
+
+class TestKeys:
+    """All keys of a source are one pool."""
+
+    def test_each_key_of_a_source_is_a_candidate_on_the_same_wire(self, catalogue: Catalogue) -> None:
+        source = replace(LAB, keys=("a", "b", "gone", "A_VARIABLE", "twice"))
+        desk = Desk(
+            catalogue,
+            source,
+            secrets={"a": "1", "b": "2", "twice": "1"},
+            environment={"A_VARIABLE": "3"},
+        )
+        assert desk.keys("lab/fast") == ["1", "2", "3"]
+
+    def test_every_variable_of_a_known_host_counts(self, catalogue: Catalogue) -> None:
+        desk = Desk(catalogue, environment={"GOOGLE_API_KEY": "a", "GEMINI_API_KEY": "b"})
+        assert desk.keys("gemini/x") == ["b", "a"]
+        configured = SourceConfig("gemini", "litellm", models=("x",))
+        desk = Desk(catalogue, configured, environment={"GOOGLE_API_KEY": "a", "GEMINI_API_KEY": "b"})
+        assert desk.keys("gemini/x") == ["b", "a"]
+
+    def test_a_key_is_shown_by_name_with_what_became_of_it(self, catalogue: Catalogue) -> None:
+        source = replace(LAB, keys=("a", "b"))
+        desk = Desk(catalogue, source, secrets={"a": "1", "b": "2"})
+        one = desk.cooldowns.credential("lab", "b", "http://127.0.0.1:9/v1", "2")
+        desk.cooldowns.use(one)
+        desk.cooldowns.cool(one, ProviderError("auth", "lab did not accept the key."))
+        first, second = desk.sources.standing(source)
+        assert (first.name, first.rest, first.answered) == ("a", None, None)
+        assert second.rest is not None
+        assert (second.name, second.rest.sentence) == ("b", "lab did not accept the key.")
+        (keyless,) = desk.sources.standing(NEAR)
+        assert (keyless.name, keyless.rest) == ("", None)
+
+    def test_a_source_is_tried_out_with_the_key_it_would_have(self, catalogue: Catalogue) -> None:
+        desk = Desk(catalogue, secrets={"lab-key": "stored"})
+        for given, used in (("typed", "typed"), (None, "stored")):
+            plug = desk.sources.try_out(LAB, given).first
+            assert isinstance(plug, Plug)
+            assert plug.wire.key == used
 
 
 class TestRefusals:

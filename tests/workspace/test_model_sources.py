@@ -6,12 +6,19 @@ from dataclasses import replace
 
 import pytest
 
+from app.providers.model_facts import OwnFacts
+from app.providers.order import groups
+from app.providers.order import groups
 from app.providers.sources import SourceConfig
 from app.workspace.errors import InvalidSource, NotFound
+from app.workspace.model_facts import list_facts, say_of_model
 from app.workspace.model_sources import (
     add_source,
     change_source,
     find_source,
+    list_order,
+    leave_out,
+    list_order,
     list_sources,
     load_source,
     order_models,
@@ -110,9 +117,69 @@ def test_models_are_preferred_in_the_order_given(store: Store) -> None:
     assert order_models(store, []) == order
 
 
+def test_a_model_that_is_left_out_has_no_place_and_is_offered_all_the_same(store: Store) -> None:
+    add_source(store, replace(FULL, name="one", models=("a", "b", "c")))
+    add_source(store, replace(FULL, name="two", models=("x",)))
+    leave_out(store, "one/a")
+    sources = list_sources(store)
+    assert sources[0].models == ("b", "c", "a")
+    assert [group.label for group in groups(sources, list_order(store))] == ["one/b", "one/c", "two/x"]
+    order_models(store, ["two/x", "one/a"])
+    assert [group.label for group in groups(list_sources(store), list_order(store))][:2] == ["two/x", "one/a"]
+    with pytest.raises(NotFound):
+        leave_out(store, "one/zzz")
+
+
+def test_with_a_source_all_that_was_said_of_its_models_goes(store: Store) -> None:
+    add_source(store, replace(FULL, name="one", models=("a",)))
+    say_of_model(store, "one", "a", OwnFacts(images=False))
+    remove_source(store, "one")
+    assert list_facts(store) == {}
+
+
 @pytest.mark.parametrize("label", ["four/a", "one/zzz", ""])
 def test_an_order_of_unknown_models_changes_nothing(store: Store, label: str) -> None:
     add_source(store, replace(FULL, name="one", models=("a", "b")))
     with pytest.raises(NotFound):
         order_models(store, ["one/b", label])
     assert list_sources(store)[0].models == ("a", "b")
+
+
+def asked(store: Store) -> list[str]:
+    return [group.label for group in groups(list_sources(store), list_order(store))]
+
+
+def test_models_are_asked_in_the_order_of_adding_until_an_order_is_given(store: Store) -> None:
+    add_source(store, replace(FULL, name="one", models=("a", "b")))
+    add_source(store, replace(FULL, name="two", models=("x",)))
+    assert asked(store) == ["one/a", "one/b", "two/x"]
+    order_models(store, ["one/b", "two/x"])
+    assert asked(store) == ["one/b", "two/x", "one/a"]
+    assert find_source(store, "one") == replace(FULL, name="one", models=("b", "a"))
+
+
+def test_of_models_that_nobody_named_only_the_preferred_one_is_asked(store: Store) -> None:
+    add_source(store, replace(FULL, name="one", models=("a", "b", "c")), in_order=())
+    add_source(store, replace(FULL, name="two", models=()))
+    change_source(store, replace(FULL, name="two", models=("x", "y")))
+    add_source(store, replace(FULL, name="three", models=("m",)))
+    assert asked(store) == ["one/a", "two/x", "three/m"]
+    order_models(store, ["two", "one/c"])
+    assert asked(store) == ["two/x", "one/c", "three/m"]
+
+
+def test_a_source_that_moves_takes_its_places_along(store: Store) -> None:
+    add_source(store, replace(FULL, name="one", models=("a", "b")))
+    add_source(store, replace(FULL, name="two", models=("x", "y")))
+    order_models(store, ["two", "one"])
+    assert asked(store) == ["two/x", "two/y", "one/a", "one/b"]
+
+
+def test_what_is_removed_leaves_the_order(store: Store) -> None:
+    add_source(store, replace(FULL, name="one", models=("a",)))
+    add_source(store, replace(FULL, name="two", models=("x", "y")))
+    order_models(store, ["two/y", "one/a"])
+    remove_source(store, "two")
+    assert (asked(store), list_order(store)) == (["one/a"], ("one/a", "one"))
+    add_source(store, replace(FULL, name="two", models=("x", "y")))
+    assert asked(store) == ["one/a", "two/x", "two/y"]
