@@ -22,7 +22,19 @@ class Budget:
         model = self.models.resolve(name)
         if not has_price(model):
             raise ProviderError("local", unpriced(model))
-        return replace(model, provider=_Counted(model.provider, self))
+        return self._counted(model)
+
+    def _counted(self, model: ResolvedModel) -> ResolvedModel:
+        return replace(
+            model, provider=_Counted(model.provider, self), fallback=lambda: self._following(model)
+        )
+
+    def _following(self, model: ResolvedModel) -> ResolvedModel | None:
+        """The next group whose price is known: no other may spend."""
+        following = model.fallback()
+        while following is not None and not has_price(following):
+            following = following.fallback()
+        return None if following is None else self._counted(following)
 
     def check(self) -> None:
         """Raise ``ProviderError`` once the money is spent."""

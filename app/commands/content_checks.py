@@ -8,6 +8,7 @@ from app.commands.checks import Finding
 from app.engine.errors import ProviderError, SessionError
 from app.engine.transcript_file import read_transcript
 from app.infra.errors import SecretsError
+from app.providers.rotation import Refused
 from app.workbench import Cabinet
 from app.workspace.conversations import list_recent
 from app.workspace.model_sources import list_sources
@@ -64,7 +65,9 @@ def check_models(cabinet: Cabinet) -> Iterator[Finding]:
     except (ProviderError, SecretsError) as error:
         yield Finding("models", "problem", str(error))
         return
-    if model.provider.id == "demo":
+    if isinstance(model.provider, Refused):
+        yield Finding("models", "problem", f"{model.label} cannot be asked: {model.provider.error}")
+    elif model.provider.id == "demo":
         text = "The demo model answers (scripted, not an AI). Add a real one: `plancia help provider add`."
         yield Finding("models", "note", text)
     else:

@@ -49,14 +49,14 @@ class Pool:
         fallback: Callable[[], ResolvedModel | None] = nobody,
     ) -> None:
         self.id = id
-        self._candidates = tuple(candidates)
+        self.candidates = tuple(candidates)
         self._cooldowns = cooldowns
         self._fallback = fallback
 
     @property
     def first(self) -> Provider:
         """The wire of the first key, for what any key may ask."""
-        return self._candidates[0].provider
+        return self.candidates[0].provider
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamBatch, None]:
         """See ``Provider``; each key is asked once, and a ``Rotated`` stands for each that was turned away."""
@@ -98,7 +98,7 @@ class Pool:
 
     async def validate_auth(self) -> AuthCheck:
         """Every key is tried, and one that passes need not rest any longer; it is fine when all of them are."""
-        checks: list[AuthCheck] = [AuthCheck(False, "")] * len(self._candidates)
+        checks: list[AuthCheck] = [AuthCheck(False, "")] * len(self.candidates)
 
         async def check(place: int, candidate: Candidate) -> None:
             checks[place] = await candidate.provider.validate_auth()
@@ -106,14 +106,14 @@ class Pool:
                 self._cooldowns.clear(candidate.credential)
 
         async with anyio.create_task_group() as tasks:
-            for place, candidate in enumerate(self._candidates):
+            for place, candidate in enumerate(self.candidates):
                 tasks.start_soon(check, place, candidate)
         return _summed_up(checks)
 
     def _next_free(self, asked: Collection[Candidate] = ()) -> Candidate | None:
         free = [
             one
-            for one in self._candidates
+            for one in self.candidates
             if one not in asked and self._cooldowns.find_rest(one.credential) is None
         ]
         return min(free, key=lambda one: self._cooldowns.last_use(one.credential), default=None)
@@ -123,7 +123,7 @@ class Pool:
 
         Raises ``ProviderError``, the failure that is remembered, where somebody else can: nothing is sent.
         """
-        rests = {one: self._cooldowns.find_rest(one.credential) for one in self._candidates}
+        rests = {one: self._cooldowns.find_rest(one.credential) for one in self.candidates}
         candidate = min(rests, key=lambda one: _hope(rests[one]))
         rest = rests[candidate]
         if rest is not None and await run_sync(self._fallback, abandon_on_cancel=True) is not None:

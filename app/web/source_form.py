@@ -65,7 +65,14 @@ async def submit(request: Request, form: SourceForm, old: SourceConfig | None = 
             refuse_known(site.store, source.name)
         named = await _with_models(site, source, keys)
         if old is None:
-            add_source_with_keys(site.store, site.secrets, named, keys or [], plain_http_confirmed=confirmed)
+            add_source_with_keys(
+                site.store,
+                site.secrets,
+                named,
+                keys or [],
+                in_order=source.models,
+                plain_http_confirmed=confirmed,
+            )
         else:
             change_source_with_keys(site.store, site.secrets, named, keys, plain_http_confirmed=confirmed)
     except (InvalidSource, InfraError) as error:

@@ -72,3 +72,17 @@ async def test_a_run_that_meets_the_limit_ends_between_two_steps() -> None:
 def test_a_model_that_nobody_knows_the_price_of_is_not_called() -> None:
     with pytest.raises(ProviderError, match="price of demo/tour is not known"):
         Budget(Models(UNPRICED), 1.0, lambda: 0.0).resolve(None)
+
+
+@pytest.mark.anyio
+async def test_a_group_that_takes_over_is_counted_too_and_one_without_a_price_is_passed_over() -> None:
+    model = ScriptedModel(say("one"))
+    priced = model.resolve("second")
+    unpriced = replace(UNPRICED, fallback=lambda: priced)
+    first = Budget(Models(replace(priced, fallback=lambda: unpriced)), 1.0, lambda: 1.0).resolve(None)
+    following = first.fallback()
+    assert following is not None
+    assert following.label == "scripted/second"
+    with pytest.raises(ProviderError, match="is spent"):
+        following.provider.stream(REQUEST)
+    assert following.fallback() is None

@@ -59,9 +59,12 @@ class Desk:
         stored_key: Callable[[str], str | None] | None = None,
         default: str | None = None,
         said: Said | None = None,
+        order: Sequence[str] = (),
     ) -> None:
         self.configured: Sequence[SourceConfig] = configured
         self.default = default
+        self.order = order
+        self.cooldowns = Cooldowns(FakeClock())
         self.sources = Sources(
             configured=lambda: self.configured,
             default=lambda: self.default,

@@ -8,7 +8,6 @@ import pytest
 
 from app.providers.model_facts import OwnFacts
 from app.providers.order import groups
-from app.providers.order import groups
 from app.providers.sources import SourceConfig
 from app.workspace.errors import InvalidSource, NotFound
 from app.workspace.model_facts import list_facts, say_of_model
@@ -16,7 +15,6 @@ from app.workspace.model_sources import (
     add_source,
     change_source,
     find_source,
-    list_order,
     leave_out,
     list_order,
     list_sources,
