@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from app.engine.provider import ModelRequest
+from app.providers.bodies import Body
 from app.providers.classify import Symptom
 
 _LEAST_ROOM = 1_024
@@ -33,21 +34,28 @@ class AnthropicOptions:
                 body["system"] = _marked(body["system"])
         return body
 
-    def give_way(self, model: str, symptom: Symptom) -> bool:
-        """Learn from the refusal how long an answer of this model may be, for ever or for this once."""
+    def give_way(self, sent: Body, symptom: Symptom) -> bool:
+        """Learn from the refusal how long an answer of this model may be, for ever or for this once.
+
+        A limit that the refused request kept to is no news.
+        """
         if symptom.status not in (400, 422):
             return False
-        if self._marks and re.search(r"\bcache_control\b", symptom.message):
+        model, asked = sent["model"], sent["max_tokens"]
+        if (
+            _MARK.items() <= sent["messages"][-1]["content"][-1].items()
+            and "cache_control" in symptom.message
+        ):
             self._marks = False
             return True
-        if (most := _TOO_MUCH.search(symptom.message)) and int(most[1]) < self._most.get(model, 10**9):
+        if (most := _TOO_MUCH.search(symptom.message)) and 0 < int(most[1]) < asked:
             self._most[model] = int(most[1])
             return True
         if found := _NO_ROOM.search(symptom.message):
             room = int(found[2]) - int(found[1])
-            is_news = model not in self._room
-            self._room[model] = room
-            return room >= _LEAST_ROOM and is_news
+            if _LEAST_ROOM <= room < asked:
+                self._room[model] = room
+                return True
         return False
 
 

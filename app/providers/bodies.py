@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -19,6 +20,11 @@ from app.providers.classify import Symptom, classify
 
 _KEPT_HISTORIES = 16
 _FORM_REFUSED = frozenset({400, 422})
+MOST_REVISIONS = 12
+"""Of one call: more than all options and all parts of a history. A server that wants more is not understood."""
+
+Body = Mapping[str, Any]
+"""Of a request: read it, do not change it."""
 
 
 class Options(Protocol):
@@ -28,8 +34,8 @@ class Options(Protocol):
         """The body with its options; what it shares with other requests stays as it is."""
         ...
 
-    def give_way(self, model: str, symptom: Symptom) -> bool:
-        """Whether the refusal was about an option that is put otherwise from now on: then ask again."""
+    def give_way(self, sent: Body, symptom: Symptom) -> bool:
+        """Whether ``sent`` was refused for an option that is put otherwise from now on: then ask again."""
         ...
 
 
@@ -39,7 +45,7 @@ class NoOptions:
     def apply(self, body: dict[str, Any], request: ModelRequest) -> dict[str, Any]:
         return body
 
-    def give_way(self, model: str, symptom: Symptom) -> bool:
+    def give_way(self, sent: Body, symptom: Symptom) -> bool:
         return False
 
 
@@ -91,19 +97,24 @@ class Draft:
         self._options = options
         self.left_out: list[Part] = []
         """What this call had to do without, in the order in which it was refused."""
+        self._revisions = 0
         self.body = self._write()
 
     def revise(self, symptom: Symptom) -> bool:
         """Write another body after this one was refused; False where another one is no help.
 
         First an option that the server does not know goes, then parts of the history, as ``ladder`` says. What
-        has gone stays away from the session's later requests. Each revision leaves out more, so they come to an end.
+        has gone stays away from the session's later requests. They come to an end, whatever the server says.
         """
-        if self._options.give_way(self._request.model, symptom):
+        self._revisions += 1
+        if self._revisions > MOST_REVISIONS:
+            return False
+        if self._options.give_way(self._sent, symptom):
             self.body = self._write()
             return True
-        if not _is_about_form(symptom):
-            return False
+        return _is_about_form(symptom) and self._leave_out_more(symptom)
+
+    def _leave_out_more(self, symptom: Symptom) -> bool:
         while (left := step_down(self._history.left, symptom.message)) is not None:
             (part,) = left - self._history.left
             self._history.left = left
@@ -118,7 +129,8 @@ class Draft:
         blind = NOTHING if self._request.sees_pictures else BLIND
         body = self._history.compiler.compile(self._request, self._history.left | blind)
         body["stream"] = True
-        return msgspec.json.encode(self._options.apply(body, self._request))
+        self._sent: Body = self._options.apply(body, self._request)
+        return msgspec.json.encode(self._sent)
 
 
 def _is_about_form(symptom: Symptom) -> bool:

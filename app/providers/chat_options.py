@@ -7,6 +7,7 @@ from collections import defaultdict
 from typing import Any
 
 from app.engine.provider import ModelRequest
+from app.providers.bodies import Body
 from app.providers.classify import Symptom
 from app.providers.dialects import Dialect
 
@@ -37,22 +38,18 @@ class ChatOptions:
             body[name] = body.pop("max_tokens")
         return body
 
-    def give_way(self, model: str, symptom: Symptom) -> bool:
-        """Whether the refusal was about an option that is done without from now on: then ask again."""
+    def give_way(self, sent: Body, symptom: Symptom) -> bool:
+        """Whether ``sent`` was refused for an option that is done without from now on: then ask again."""
         if symptom.status not in _REFUSALS:
             return False
-        words = symptom.message
-        named = self._limit_field.get(model, self._dialect.limit_field)
-        if model not in self._limit_field and named in words and _OTHER_NAME[named] in words:
-            self._limit_field[model] = _OTHER_NAME[named]
-            return True
-        options = {
-            *("stream_options", "include_usage", "tool_choice"),
-            self._dialect.cache_field or "stream_options",
-        }
+        model, words = sent["model"], symptom.message
+        for named, other in _OTHER_NAME.items():
+            if named in sent and named in words and other in words:
+                return self._limit_field.setdefault(model, other) == other
         if "include_usage" in words:
             words += " stream_options"
-        refused = {option for option in options if option in words} - self._dropped[model] - {"include_usage"}
+        options = ("stream_options", "tool_choice", self._dialect.cache_field)
+        refused = {option for option in options if option and option in sent and option in words}
         self._dropped[model] |= refused
         return bool(refused)
 

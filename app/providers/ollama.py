@@ -9,6 +9,7 @@ import httpx
 
 from app.engine.ollama_writer import OllamaWriter
 from app.engine.provider import ModelRequest
+from app.providers.bodies import Body
 from app.providers.classify import Symptom
 from app.providers.direct import DirectWire, Language, Surroundings
 from app.providers.ndjson import LineReader
@@ -55,7 +56,7 @@ class OllamaOptions:
         body["truncate"] = False
         return body
 
-    def give_way(self, model: str, symptom: Symptom) -> bool:
+    def give_way(self, sent: Body, symptom: Symptom) -> bool:
         """It takes any option, and leaves out what it does not know."""
         return False
 

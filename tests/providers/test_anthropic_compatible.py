@@ -129,6 +129,15 @@ async def test_a_limit_that_is_refused_again_and_again_is_not_asked_for_ever(
     assert len(llm.requests()) == 2
 
 
+async def test_a_server_that_has_no_room_whatever_it_is_asked_for_is_not_asked_for_ever(
+    llm: FakeLLM, wire: Wire
+) -> None:
+    llm.always(fail(400, "input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000"))
+    found = await collect(wire())
+    assert found.error is not None
+    assert [body["max_tokens"] for body in llm.bodies()] == [32_000, 10_000]
+
+
 async def test_thinking_is_closed_with_its_signature_and_what_is_sealed_is_kept(
     llm: FakeLLM, wire: Wire
 ) -> None:

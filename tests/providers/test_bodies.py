@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from app.engine.anthropic_writer import AnthropicWriter
 from app.engine.chat_writer import ChatWriter
 from app.engine.messages import Image, Message, Origin, Reasoning, Text
+from app.engine.ollama_writer import OllamaWriter
+from app.engine.outline import Writer
 from app.engine.pictures import load_nothing
 from app.engine.provider import ModelRequest
-from app.providers.bodies import Bodies, NoOptions
+from app.providers.anthropic_options import AnthropicOptions
+from app.providers.bodies import MOST_REVISIONS, Bodies, Body, NoOptions, Options
+from app.providers.chat_options import ChatOptions
 from app.providers.classify import Symptom
+from app.providers.dialects import Dialect
+from app.providers.ollama import OllamaOptions
 from tests.fakes.pictures import png
 from tests.providers.answers import NOON, ask, said
 
@@ -36,8 +47,8 @@ class Shy(NoOptions):
     def apply(self, body: dict[str, Any], request: ModelRequest) -> dict[str, Any]:
         return body if self.dropped else {**body, "extra": 1}
 
-    def give_way(self, model: str, symptom: Symptom) -> bool:
-        gives_way, self.dropped = not self.dropped and "extra" in symptom.message, True
+    def give_way(self, sent: Body, symptom: Symptom) -> bool:
+        gives_way, self.dropped = "extra" in sent and "extra" in symptom.message, True
         return gives_way
 
 
@@ -102,6 +113,63 @@ def test_an_option_gives_way_before_the_history_does() -> None:
     draft = bodies(Shy()).draft(conversation())
     assert draft.revise(Symptom(400, "", "extra is unknown; so is thinking in messages.1"))
     assert ("extra" in json.loads(draft.body), thinks(draft.body), draft.left_out) == (False, True, [])
+
+
+WORDS = (
+    "input length and `max_tokens` exceed context limit: {} + 32000 > 200000",
+    "max_tokens: 32000 > {}, which is the maximum",
+    "cache_control: Extra inputs are not permitted",
+    "Use max_completion_tokens in place of max_tokens",
+    "stream_options, prompt_cache_key and tool_choice are not supported",
+    "thinking in messages.{} is not as it was",
+    "invalid messages",
+)
+COMPLAINTS = st.builds(
+    lambda status, words, number: Symptom(status, "invalid_request_error", words.format(number)),
+    st.sampled_from([400, 422, 500]),
+    st.sampled_from(WORDS),
+    st.integers(0, 200_000),
+)
+
+
+@pytest.mark.parametrize(
+    ("writer", "options"),
+    [
+        (AnthropicWriter, AnthropicOptions),
+        (ChatWriter, partial(ChatOptions, Dialect(cache_field="prompt_cache_key"))),
+        (OllamaWriter, partial(OllamaOptions, 8_192)),
+    ],
+)
+@given(complaints=st.lists(COMPLAINTS, min_size=30, max_size=30))
+@settings(max_examples=60, deadline=None)
+def test_a_server_that_complains_without_end_is_not_asked_without_end(
+    writer: Callable[[], Writer], options: Callable[[], Options], complaints: list[Symptom]
+) -> None:
+    draft = Bodies("lab", "http://lab", writer(), options(), load_nothing).draft(conversation())
+    seen = {draft.body}
+    for symptom in complaints:
+        if not draft.revise(symptom):
+            break
+        assert draft.body not in seen
+        seen.add(draft.body)
+    assert len(seen) <= MOST_REVISIONS + 1
+
+
+@pytest.mark.parametrize(
+    ("writer", "options", "words"),
+    [
+        (AnthropicWriter(), AnthropicOptions(), "max_tokens: 32000 > 8192, which is the maximum"),
+        (AnthropicWriter(), AnthropicOptions(), "cache_control: Extra inputs are not permitted"),
+        (ChatWriter(), ChatOptions(Dialect()), "stream_options is unknown"),
+        (ChatWriter(), ChatOptions(Dialect()), "Use max_completion_tokens in place of max_tokens"),
+    ],
+)
+def test_conversations_that_are_refused_the_same_option_at_once_all_go_on(
+    writer: Writer, options: Options, words: str
+) -> None:
+    here = Bodies("lab", "http://lab", writer, options, load_nothing)
+    drafts = [here.draft(replace(conversation(name), max_output_tokens=32_000)) for name in ("one", "two")]
+    assert all(draft.revise(Symptom(400, "", words)) for draft in drafts)
 
 
 @pytest.mark.parametrize(
