@@ -35,6 +35,7 @@ from app.infra.threads import to_the_end
 from app.models.database import open_database
 from app.providers.catalogue import Catalogue
 from app.providers.cooldown import Cooldowns
+from app.providers.logins import Logins
 from app.providers.routing import Sources
 from app.providers.wires import Wiring
 from app.workspace.errors import WorkspaceError
@@ -60,6 +61,7 @@ class Cabinet:
     secrets: SecretStore
     sources: Sources
     environment: Mapping[str, str]
+    logins: Logins
 
     def workspace(self, asked: Path | None = None) -> Path:
         """The folder of a new conversation: ``asked``, else ``PLANCIA_WORKSPACE``, else the setting, else ~/Plancia.
@@ -108,7 +110,7 @@ async def open_workbench(
         stack.push_async_callback(_stop_all, bus)
         recovered = await bus.recover()
         await to_the_end(partial(purge_expired, store, folder))
-        yield Workbench(folder, store, base.secrets, base.sources, environment, bus, recovered)
+        yield Workbench(folder, store, base.secrets, base.sources, environment, base.logins, bus, recovered)
 
 
 @asynccontextmanager
@@ -125,6 +127,9 @@ async def open_cabinet(
         secrets = SecretStore(folder.secrets)
         http = _Http()
         stack.push_async_callback(http.close)
+        logins = await stack.enter_async_context(
+            Logins(secrets, folder.root / "logins.lock", client=http.client, clock=clock, new_id=new_id)
+        )
         sources = Sources(
             configured=lambda: list_sources(store),
             default=lambda: (
@@ -132,15 +137,18 @@ async def open_cabinet(
             ),
             order=lambda: list_order(store),
             said=lambda: list_facts(store),
-            stored_key=secrets.get,
+            stored_key=logins.stored_key,
             environment=environment,
             connect=Wiring(
-                client=http.client, clock=clock, load_image=partial(load_picture, folder.root)
+                client=http.client,
+                clock=clock,
+                load_image=partial(load_picture, folder.root),
+                login=logins.login,
             ).connect,
             catalogue=Catalogue.installed(),
             cooldowns=Cooldowns(clock),
         )
-        yield Cabinet(folder, store, secrets, sources, environment)
+        yield Cabinet(folder, store, secrets, sources, environment, logins)
 
 
 def usable_folder(path: Path, *, make: bool = False) -> Path:

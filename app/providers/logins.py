@@ -36,9 +36,12 @@ from app.providers.oauth import (
     stand,
     write_grant,
 )
+from app.providers.sources import SourceConfig
 
 if TYPE_CHECKING:
     import httpx
+
+    from app.providers.oauth_login import Attempt, LoginWish
 
 _ROOM = "login/"
 _HANDLE = "login:"
@@ -73,12 +76,20 @@ class Logins:
     """Open as a block: on leaving it, renewals under way are waited for, so that no new token is lost."""
 
     def __init__(
-        self, secrets: Secrets, lock: Path, *, client: Callable[[], httpx.AsyncClient], clock: Clock
+        self,
+        secrets: Secrets,
+        lock: Path,
+        *,
+        client: Callable[[], httpx.AsyncClient],
+        clock: Clock,
+        new_id: Callable[[str], str],
     ) -> None:
+        """``lock`` is a file for this alone."""
         self._secrets = secrets
         self._lock = lock
         self._client = client
         self._clock = clock
+        self._new_id = new_id
         self._running: dict[str, asyncio.Task[Grant | ProviderError]] = {}
         self._unstored: dict[str, Grant] = {}
         self._not_before: dict[str, float] = {}
@@ -95,6 +106,18 @@ class Logins:
     def login(self, source: str) -> Login:
         """The login of one source."""
         return Login(self, source)
+
+    async def begin(self, source: SourceConfig, wish: LoginWish) -> Attempt:
+        """A new login; the one so far stays until ``keep``. Raises ``ProviderError``."""
+        from app.providers.oauth_login import begin_login
+
+        try:
+            before = await self.find(source.name)
+        except ProviderError:  # what cannot be read is replaced
+            before = None
+        return await begin_login(
+            source, wish, client=self._client, clock=self._clock, new_id=self._new_id, before=before
+        )
 
     async def find(self, source: str) -> Grant | None:
         """The login as it is kept. Raises ``ProviderError`` (auth) where it cannot be read."""

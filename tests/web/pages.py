@@ -233,7 +233,7 @@ async def open_by_hand(root: Path) -> AsyncIterator[OpenByHand]:
             bus = Bus(base.store, members, partial(_start, tasks))
             recovered = await bus.recover()
             bench = Workbench(
-                base.folder, base.store, base.secrets, base.sources, environment, bus, recovered
+                base.folder, base.store, base.secrets, base.sources, environment, base.logins, bus, recovered
             )
             app = create_app(bench, ServerSettings("127.0.0.1", PORT, TOKEN))
             browser = await Browser.signed_in(app)
