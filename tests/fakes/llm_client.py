@@ -48,8 +48,10 @@ class FakeLLM:
         """What is answered whenever no script has an answer left."""
         self._post("/script", {"default": answer})
 
-    def knows(self, *, models: Sequence[str] | None = None, keys: Sequence[str] | None = None) -> None:
-        """The only models, or the only API keys, that the server accepts."""
+    def knows(
+        self, *, models: Sequence[str] | None = None, keys: Sequence[str] | Mapping[str, str] | None = None
+    ) -> None:
+        """The only models, or the only API keys, that the server accepts; keys by state as in ``key_states``."""
         self._post(
             "/script",
             {name: value for name, value in (("models", models), ("keys", keys)) if value is not None},

@@ -8,6 +8,7 @@ does it for them):
     POST /script    {"answers": [...], "for": {"model", "key", "path"}}  answers to come, in order; the narrowest
                     matching list is used first.  {"default": answer, "models": [...], "keys": [...]}  what
                     stands for good: the answer when no list has one, the models and API keys it knows (null = any).
+                    {"keys": {key: state}}  keys in the states of ``key_states``: good, bad, broke, limited, expired
     POST /release   {"hold": name, "count": n}    lets n streams standing (or about to stand) at that hold go on
     GET  /requests?atleast=n    what came in, with headers, body, refusal and how it ended; waits for the n-th
     GET  /held?hold=name        returns as soon as a stream stands there
@@ -27,7 +28,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any
 
-from tests.fakes import anthropic_messages, ollama_chat, openai_chat
+from tests.fakes import anthropic_messages, key_states, ollama_chat, openai_chat
 from tests.fakes.http_wire import Connection, ConnectionGone, Reply, Request
 from tests.fakes.llm_script import Answer, Step, fail, say
 
@@ -63,7 +64,7 @@ class FakeModelServer:
         self._queues: list[tuple[dict[str, str], deque[Answer]]] = []
         self._default: Answer | None = None
         self._models: list[str] | None = None
-        self._keys: list[str] | None = None
+        self._keys: dict[str, str] | None = None
         self._free: Counter[str] = Counter()
         self._standing: Counter[str] = Counter()
         self._epoch = object()
@@ -109,7 +110,8 @@ class FakeModelServer:
             queue.extend(order["answers"])
         self._default = order.get("default", self._default)
         self._models = order.get("models", self._models)
-        self._keys = order.get("keys", self._keys)
+        if "keys" in order:
+            self._keys = None if order["keys"] is None else key_states.states_of(order["keys"])
 
     async def _answer_recorded(self, request: Request, reply: Reply) -> None:
         record = _record(request, len(self.requests))
@@ -133,8 +135,8 @@ class FakeModelServer:
         await self._play(reply, answer, record)
 
     def _refusal(self, request: Request, record: Record) -> Answer | None:
-        if self._keys is not None and record["key"] not in self._keys:
-            return fail(401, "Incorrect API key provided.", code="invalid_api_key")
+        if turned_away := self._turned_away(record):
+            return turned_away
         if record["wants"] is None:
             return fail(404, f"no such path: {request.path}", code="not_found")
         if request.method != ("GET" if record["wants"] in LISTS else "POST"):
@@ -148,6 +150,13 @@ class FakeModelServer:
             message = f"The model `{record['model']}` does not exist or you do not have access to it."
             return fail(404, message, type="invalid_request_error", code="model_not_found")
         return None
+
+    def _turned_away(self, record: Record) -> Answer | None:
+        if self._keys is None:
+            return None
+        language = "messages" if _dialect(record) is anthropic_messages else record["wants"]
+        asks_a_model = record["wants"] not in LISTS
+        return key_states.refusal(self._keys, record["key"], language, asks_a_model=asks_a_model)
 
     def _usual(self, record: Record) -> Answer:
         if record["wants"] in LISTS:

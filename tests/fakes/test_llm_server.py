@@ -264,3 +264,62 @@ def test_without_a_script_each_dialect_repeats_what_was_said(client: httpx.Clien
     assert ask_ollama(client, stream=False).json()["message"]["content"] == "You said: Hi."
     tags = client.get(str(client.base_url.copy_with(path="/api/tags"))).json()
     assert [model["name"] for model in tags["models"]] == ["fake-model"]
+
+
+STATES = {
+    "sk-good": "good",
+    "sk-bad": "bad",
+    "sk-broke": "broke",
+    "sk-limited": "limited",
+    "sk-patient": "limited:7",
+    "sk-expired": "expired",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "statuses"),
+    [
+        ("/v1/chat/completions", [200, 401, 429, 429, 429, 402, 401]),
+        ("/v1/messages", [200, 401, 400, 429, 429, 403, 401]),
+        ("/api/chat", [200, 401, 402, 429, 429, 403, 401]),
+        ("/v1/models", [200, 401, 200, 200, 200, 402, 401]),
+    ],
+)
+def test_each_key_has_the_state_that_it_was_given(
+    client: httpx.Client, llm_process: FakeLLM, path: str, statuses: list[int]
+) -> None:
+    llm_process.knows(keys=STATES)
+    body: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
+    body |= {"max_tokens": 9} if path == "/v1/messages" else {}
+    method = "GET" if path.endswith("models") else "POST"
+    url = llm_process.url + path
+    answers = [
+        client.request(
+            method,
+            url,
+            json=body if method == "POST" else None,
+            headers={
+                "authorization": f"Bearer {key}",
+                **({"anthropic-version": "1"} if "messages" in path else {}),
+            },
+        )
+        for key in (*STATES, "sk-unknown")
+    ]
+    assert [one.status_code for one in answers] == statuses
+    if method == "POST":
+        assert [one.headers.get("retry-after") for one in answers] == [
+            None,
+            None,
+            None,
+            "20",
+            "7",
+            None,
+            None,
+        ]
+
+
+def test_the_state_of_a_key_can_be_told_anew(client: httpx.Client, llm_process: FakeLLM) -> None:
+    llm_process.knows(keys={"k": "broke"})
+    assert ask(client).status_code == 429
+    llm_process.knows(keys={"k": "good"})
+    assert ask(client).status_code == 200
