@@ -95,8 +95,8 @@ class Answer:
 
     @property
     def output(self) -> str:
-        """All the model wrote in this stream, thinking included; for estimates."""
-        return "".join(part.text for part in self._parts)
+        """All the model wrote in this stream, thinking and arguments included; for estimates."""
+        return "".join(part.text for part in self._parts) + self._calls.written
 
     @property
     def _all_parts(self) -> Iterator[_Part]:

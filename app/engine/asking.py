@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from dataclasses import dataclass
 
 from anyio.to_thread import run_sync
 
@@ -18,7 +19,7 @@ from app.engine.events import Event, Fallback, Retry, Usage
 from app.engine.harness import Harness
 from app.engine.messages import Message, Origin, ToolCall
 from app.engine.metering import Meter
-from app.engine.provider import ModelRequest, ResolvedModel
+from app.engine.provider import ModelRequest, ResolvedModel, StopReason
 from app.engine.retry import come_back, wait_seconds
 from app.engine.session import Session
 from app.engine.tokens import estimate_message
@@ -105,13 +106,13 @@ class Asking:
 
     async def _ask(self, cut: Answer | None, closing: bool) -> AsyncGenerator[Event, None]:
         """One stream that brought something, after as many attempts as that takes. ``cut`` is written on."""
-        failures = empties = 0
-        overflowed = False
+        patience = Patience()
+        overflowed = shorten = False
         while True:
             answer = self._begin(cut)
             failure: ProviderError | None = None
             try:
-                async with aclosing(self._attempt(answer, cut, closing, overflowed)) as events:
+                async with aclosing(self._attempt(answer, cut, closing, shorten)) as events:
                     async for event in events:
                         yield event
             except ProviderError as error:
@@ -120,26 +121,22 @@ class Asking:
                 if failure is not None:
                     raise CutOff("dropped", failure) from failure
                 return
-            if failure is None and cut is not None:
-                return  # there was nothing more to say
-            if failure is not None and failure.kind == "overflow" and not overflowed:
+            if failure is None:
+                if cut is not None or answer.stop in ("filtered", "refused"):
+                    return  # there was nothing more to say, or it was not to be said
+                failure = nothing_said(self.label, answer.stop)
+            shorten = failure.kind == "overflow" and not overflowed
+            if shorten:
                 overflowed = True
                 continue
-            if failure is None:
-                empties += 1
-                failure = empty_answer(self.label)
-                wait = 0.0 if empties <= EMPTY_RETRIES else None
-            else:
-                wait = wait_seconds(failure, failures, self._harness.random) if failures < RETRIES else None
-                failures += 1
+            wait = patience.wait(failure, self._harness.random)
             if cut is None and (wait is None or failure.kind in TURNED_AWAY):
                 moved = await self._move_on(failure)
                 if moved is not None:
                     yield moved
-                    failures = empties = 0
-                    overflowed = False
+                    patience, overflowed = Patience(), False
                     continue
-            if wait is None:
+            if wait is None or answer.stop == "output_limit":
                 raise (CutOff("output_limit", failure) if cut is not None else final(failure))
             yield Retry(self._meter.next_attempt(), round(wait * 1000), failure.message)
             async with self._abort.guard():
@@ -151,12 +148,16 @@ class Asking:
         return self.answer
 
     async def _attempt(
-        self, answer: Answer, cut: Answer | None, closing: bool, overflowed: bool
+        self, answer: Answer, cut: Answer | None, closing: bool, shorten: bool
     ) -> AsyncGenerator[Event, None]:
-        """Room is made where it is needed, then one request is sent and its answer collected."""
+        """Room is made where it is needed, then one request is sent and its answer collected.
+
+        ``shorten``: the one before was refused as too long.
+        """
         model = await self._find_model()
-        system, tools = self._agent.system_prompt(), define(self._agent.tools)
-        async with aclosing(self._compactor.make_room(model, system, tools, overflowed=overflowed)) as events:
+        system = self._agent.system_prompt()
+        tools = define(self._agent.tools) if model.takes_tools else ()
+        async with aclosing(self._compactor.make_room(model, system, tools, overflowed=shorten)) as events:
             async for event in events:
                 yield event
         begun = cut.message(time="", origin=self.origin) if cut else None
@@ -168,6 +169,7 @@ class Asking:
             tools=tools,
             tool_choice="none" if closing else "auto",
             session_id=self._session.id,
+            sees_pictures=model.sees_pictures,
         )
         estimated = self._compactor.estimated + (estimate_message(begun) if begun else 0)
         call = call_model(
@@ -222,9 +224,32 @@ def final(error: ProviderError) -> ProviderError:
     return ProviderError(error.kind, f"{error.message} {later}", status=error.status) if later else error
 
 
-def empty_answer(label: str) -> ProviderError:
-    return ProviderError(
-        "empty",
-        f"{label} answered without any text. The server may not be a model server, or the model cannot do this:"
-        " check the address in Settings, or choose another model.",
-    )
+@dataclass(slots=True)
+class Patience:
+    """How often one answer was asked for in vain."""
+
+    failures: int = 0
+    empties: int = 0
+
+    def wait(self, failure: ProviderError, random: Callable[[], float]) -> float | None:
+        """Seconds until it is asked for again; None where that is no use any more."""
+        if failure.kind == "empty":
+            self.empties += 1
+            return 0.0 if self.empties <= EMPTY_RETRIES else None
+        self.failures += 1
+        return wait_seconds(failure, self.failures - 1, random) if self.failures <= RETRIES else None
+
+
+def nothing_said(label: str, stop: StopReason | None) -> ProviderError:
+    """For an answer without a word and without a call."""
+    if stop == "output_limit":
+        sentence = (
+            f"{label} used all the room of its answer for thinking and did not come to an answer. Ask for less at"
+            " once, or choose a model with a larger output limit."
+        )
+    else:
+        sentence = (
+            f"{label} answered without any text. The server may not be a model server, or the model cannot do"
+            " this: check the address in Settings, or choose another model."
+        )
+    return ProviderError("empty", sentence)

@@ -56,6 +56,11 @@ class CallAssembler:
             call.id = fragment.id
         return call.id
 
+    @property
+    def written(self) -> str:
+        """Names and arguments of all calls, as far as they are kept."""
+        return " ".join(call.name + "".join(call.pieces) for call in self._calls)
+
     def finish(self, stop: StopReason | None) -> tuple[ToolCall, ...]:
         """All calls in declared order; one that cannot be run has a ``problem`` and its text in ``raw``.
 

@@ -10,7 +10,7 @@ from app.engine.answer import Answer
 from app.engine.errors import Aborted, ProviderError
 from app.engine.events import Event
 from app.engine.metering import CallMeter, Meter
-from app.engine.provider import ModelRequest, ResolvedModel, Rotated
+from app.engine.provider import LeftOut, ModelRequest, ResolvedModel, Rotated
 from app.infra.clock import Clock
 
 
@@ -43,7 +43,8 @@ async def call_model(
                 if isinstance(batch[0], Rotated):
                     yield meter.counted(call.turned_away(batch[0]))
                     continue
-                call.first_token()
+                if not isinstance(batch[0], LeftOut):
+                    call.first_token()
                 for event in answer.take(batch):
                     yield event
     except (ProviderError, Aborted) as error:

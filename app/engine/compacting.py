@@ -5,9 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from typing import assert_never
+from dataclasses import replace
+from functools import partial
+from typing import TypeVar, assert_never
+
+from anyio.to_thread import run_sync
 
 from app.engine.abort import Abort
 from app.engine.agent import Agent
@@ -30,6 +34,8 @@ from app.engine.view import GrowingView, View, before_tail, summary_message
 from app.infra.clock import iso
 from app.infra.logs import note
 
+T = TypeVar("T")
+
 RETRIES = 2
 """How often a summary that failed is asked for again; after that one is made without a model."""
 
@@ -50,6 +56,7 @@ class Compactor:
         self._meter = meter
         self._view = GrowingView()
         self._estimator = Estimator()
+        self._counted = ("", "")
         self.estimated = 0
         """Tokens of the next request, since ``make_room``."""
         self._past: list[Past] = []
@@ -66,6 +73,7 @@ class Compactor:
         if not usage.estimated and usage.outcome == "ok":
             reported = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
             self._estimator.correct(estimated, reported)
+            self._harness.factors[self._counted] = self._estimator.factor
 
     async def make_room(
         self,
@@ -80,6 +88,7 @@ class Compactor:
         ``overflowed``: the model has refused it as too long. Raises ``ProviderError`` of kind overflow where no
         compaction helps, and what the summarising call failed with where only the user can settle it.
         """
+        self._know(model)
         seen, window = self._look(), model.context_window
         self.estimated = self._estimator.request(system, tools, seen.messages)
         if not overflowed and not is_due(self.estimated, window, self._agent.compact_at):
@@ -110,6 +119,13 @@ class Compactor:
             case _:
                 assert_never(decision)
 
+    def _know(self, model: ResolvedModel) -> None:
+        """What this session has learnt of the model's way to count, in this run or an earlier one."""
+        counted = (self._session.id, model.label)
+        if counted != self._counted:
+            self._counted = counted
+            self._estimator.trust(self._harness.factors.get(counted))
+
     def _look(self) -> View:
         return self._view.of(self._session.messages)
 
@@ -121,11 +137,9 @@ class Compactor:
         async with aclosing(self._summarise(model, seen.messages[: decision.cut], budget)) as events:
             async for event in events:
                 yield event
-        record = take_record(
-            before_tail(self._session.messages, seen, decision.cut),
-            budget,
-            leave_out={seen.messages[place].id for place in decision.resend},
-        )
+        leave_out = {seen.messages[place].id for place in decision.resend}
+        history = before_tail(self._session.messages, seen, decision.cut)
+        record = await self._beside(partial(take_record, history, budget, leave_out=leave_out))
         frontier = check_frontier(self._summary, record, budget) or frontier_of(record, budget)
         now = iso(self._harness.clock.now())
         blocks = summary_blocks(frontier, record, plan=self._agent.open_steps())
@@ -139,7 +153,7 @@ class Compactor:
         """Have the model write a summary; where it cannot there is none. Its words are not for the chat."""
         self._summary = ""
         window = int(model.context_window / self._estimator.factor)
-        system, text = ask_for_summary(messages, budget=budget, window=window)
+        system, text = await self._beside(partial(ask_for_summary, messages, budget=budget, window=window))
         asked = Message("user", (Text(text),), "summary", iso(self._harness.clock.now()))
         request = ModelRequest(model.model, system, (asked,), max_output_tokens=budget)
         for failures in range(RETRIES + 1):
@@ -159,8 +173,11 @@ class Compactor:
                     async for event in events:
                         if isinstance(event, Usage):
                             yield event
-                self._summary = answer.text
-                return
+                if answer.text or answer.stop != "output_limit":
+                    self._summary = answer.text
+                    return
+                request = replace(request, max_output_tokens=None)  # it thought all its room away
+                continue
             except ProviderError as error:
                 if error.kind in FOR_THE_USER:
                     raise
@@ -171,6 +188,11 @@ class Compactor:
                 yield Retry(self._meter.next_attempt(), round(wait * 1000), error.message)
             async with self._abort.guard():
                 await self._harness.clock.sleep(wait)
+
+    async def _beside(self, work: Callable[[], T]) -> T:
+        """In a thread: a million tokens are not gone through in passing."""
+        async with self._abort.guard():
+            return await run_sync(work, abandon_on_cancel=True)
 
     def _note_skip(self, skip: Skip) -> None:
         if not self._skipped:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
-from app.engine.messages import Image, Message
+from app.engine.messages import Image, Marker, Message
 
 THRESHOLD = 0.8
 """Share of the window from which a request is compacted."""
@@ -151,13 +151,24 @@ def list_cuts(messages: Sequence[Message]) -> list[int]:
 def said_last(messages: Sequence[Message]) -> list[int]:
     """Where the user spoke in the current turn, in order: the request, and what was said while it was worked on."""
     places: list[int] = []
+    broke_off = False
     for place in range(len(messages) - 1, -1, -1):
         message = messages[place]
-        if message.summary is not None or (places and message.role == "assistant" and not message.calls):
+        if message.role == "assistant" and not message.calls:
+            was_last_word = not (broke_off or _is_marker(message))
+            broke_off = _is_marker(message)
+            if places and was_last_word:
+                break
+        if message.summary is not None:
             break
         if message.role == "user" and not is_inside_step(messages, place):
             places.append(place)
     return places[::-1]
+
+
+def _is_marker(message: Message) -> bool:
+    """Whether it only says that what stands before it ended early, so that the turn goes on behind it."""
+    return all(isinstance(block, Marker) for block in message.blocks)
 
 
 def is_inside_step(messages: Sequence[Message], place: int) -> bool:

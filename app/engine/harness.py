@@ -22,5 +22,7 @@ class Harness:
     random: Callable[[], float]
     results: ResultStore = field(default_factory=MemoryResults)
     tool_idle_limit: float = IDLE_LIMIT
+    factors: dict[tuple[str, str], float] = field(default_factory=dict)
+    """What was learnt, by session and model, of the tokens that a text really takes."""
     summarising: Callable[[], None] = lambda: None
     """Called whenever a model is about to be asked for a summary, which may take a minute."""

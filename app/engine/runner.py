@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from itertools import count
-from typing import assert_never
 
 from app.engine.abort import Abort
 from app.engine.agent import Agent
@@ -155,22 +154,15 @@ class _Run:
         answer = self.asking.answer
         assert answer is not None
         calls = () if closing else answer.calls()
+        if not calls and answer.stop is None:
+            sentence = f"{self.asking.label} stopped in the middle of its answer."
+            raise CutOff("dropped", ProviderError("dropped", sentence))
+        if not calls and answer.stop == "output_limit":
+            raise CutOff("output_limit")
         await self.store_answer(calls)
-        if not calls:
+        if not calls and answer.stop in ("filtered", "refused"):
             label = self.asking.label
-            match answer.stop:
-                case None:
-                    raise CutOff(
-                        "dropped", ProviderError("dropped", f"{label} stopped in the middle of its answer.")
-                    )
-                case "output_limit":
-                    raise CutOff("output_limit")
-                case "filtered" | "refused":
-                    raise ProviderError("policy", f"{label} declined to answer this. Rephrase the request.")
-                case "end" | "tool_calls" | "pause":
-                    pass
-                case _:
-                    assert_never(answer.stop)
+            raise ProviderError("policy", f"{label} declined to answer this. Rephrase the request.")
         return calls
 
     async def store_answer(self, calls: tuple[ToolCall, ...] = ()) -> None:
@@ -236,10 +228,15 @@ class _Run:
         return self.done("aborted")
 
     async def close_cut_off(self, cut: CutOff) -> Done:
-        """The answer broke: keep what was said."""
+        """The answer broke: keep what was said, and close with a marker."""
         error = Failure(cut.error.kind, cut.error.message) if cut.error else None
         try:
             await self.store_answer()
+            now = iso(self.harness.clock.now())
+            marker = close_step(
+                self.session.messages, new_id=self.harness.new_id, time=now, marker="interrupted"
+            )
+            await self.session.append(*marker)
         except SessionError as trouble:
             error = Failure("storage", str(trouble))
         return self.done("interrupted", reason=cut.reason, error=error)

@@ -148,6 +148,11 @@ class Estimator:
         self._measure(messages)
         return self.fixed(system, tools) + round(self._total * self.factor)
 
+    def trust(self, factor: float | None) -> None:
+        """Go on from what was learnt of a model before; None for one that nothing is known of."""
+        self.factor = factor or 1.0
+        self._reported = factor is not None
+
     def correct(self, estimated: int, reported: int) -> None:
         """A request estimated here cost ``reported`` tokens of input: uncached, read from and written to the cache.
 

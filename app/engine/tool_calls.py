@@ -8,50 +8,27 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from app.engine.abort import Abort
 from app.engine.arguments import explain_problem, refuse_arguments
 from app.engine.errors import Aborted
 from app.engine.events import Event, LoopWarning, ToolEnd, ToolProgress, ToolStart
+from app.engine.executing import Finished, Prepared, crashed, execute, in_circles
 from app.engine.harness import Harness
-from app.engine.large_results import MOST_TOKENS, fit
+from app.engine.large_results import MOST_TOKENS
 from app.engine.loop_guard import Loop, LoopGuard
 from app.engine.messages import Message, ToolCall
 from app.engine.pairing import Outcome, open_calls, results_in_order
 from app.engine.session import Session
-from app.engine.tools import Tool, ToolContext, ToolMap, ToolOutput
-from app.engine.watchdog import Stalled, Watchdog
+from app.engine.tools import ToolMap, ToolOutput
 from app.infra.clock import iso
 from app.infra.crew import Crew
-from app.infra.logs import failure
 
 SIDE_BY_SIDE = 8
 """How many read-only calls run at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """A call and what it came to."""
-
-    call: ToolCall
-    output: ToolOutput
-    duration_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A call that may run, or the output that refuses it."""
-
-    call: ToolCall
-    tool: Tool | None
-    refusal: ToolOutput | None = None
-
-    @property
-    def read_only(self) -> bool:
-        return self.tool is None or self.tool.read_only
 
 
 class StepCalls:
@@ -215,7 +192,7 @@ def prepare(call: ToolCall, tools: ToolMap) -> Prepared:
     try:
         return Prepared(call, tool, refuse_arguments(tool, call.arguments))
     except Exception as defect:  # noqa: BLE001 - a schema that cannot be used must not end the turn
-        return Prepared(call, tool, _crashed(tool, defect))
+        return Prepared(call, tool, crashed(call, defect))
 
 
 def batches(prepared: Sequence[Prepared]) -> Iterator[list[Prepared]]:
@@ -228,67 +205,3 @@ def batches(prepared: Sequence[Prepared]) -> Iterator[list[Prepared]]:
         batch.append(item)
     if batch:
         yield batch
-
-
-async def execute(
-    prepared: Prepared,
-    happened: Callable[[ToolProgress | Finished], None],
-    harness: Harness,
-    most_tokens: int = MOST_TOKENS,
-) -> None:
-    """Run one call and report how it ended; only cancellation leaves it unreported."""
-    call = prepared.call
-    began = harness.clock.monotonic()
-    watchdog = Watchdog(harness.tool_idle_limit)
-
-    def progress(text: str | None = None, done: int | None = None, total: int | None = None) -> None:
-        watchdog.progress(text, done, total)
-        happened(ToolProgress(call.id, text, done, total))
-
-    output = prepared.refusal
-    if output is None:
-        assert prepared.tool is not None
-        output = await _executed(prepared.tool, call, ToolContext(call.id, progress), watchdog)
-    output = await fit(output, harness.results, most_tokens)
-    happened(Finished(call, output, round((harness.clock.monotonic() - began) * 1000)))
-
-
-async def _executed(tool: Tool, call: ToolCall, context: ToolContext, watchdog: Watchdog) -> ToolOutput:
-    try:
-        async with watchdog.watch():
-            return await tool.execute(call.arguments, context)
-    except Aborted:
-        raise
-    except Stalled:
-        return _stalled(tool, watchdog.limit)
-    except asyncio.CancelledError as lost:
-        task = asyncio.current_task()
-        if task is None or task.cancelling():
-            raise
-        return _crashed(tool, lost)  # something inside the tool was cancelled, but not this call
-    except Exception as defect:  # noqa: BLE001 - a defect of one tool must not end the turn
-        return _crashed(tool, defect)
-
-
-def in_circles(loop: Loop) -> ToolOutput:
-    return ToolOutput.failed(
-        "E_LOOP",
-        f"Not run, because the run goes in circles ({loop.name}). Say what was found and what stands in the way; the"
-        " user decides how to go on.",
-    )
-
-
-def _stalled(tool: Tool, limit: float) -> ToolOutput:
-    state = "" if tool.read_only else " It may have changed something: check before you go on."
-    return ToolOutput.failed(
-        "E_TIMEOUT",
-        f"{tool.name} showed no progress for {limit / 60:g} minutes and was ended.{state}",
-        transient=True,
-    )
-
-
-def _crashed(tool: Tool, defect: BaseException) -> ToolOutput:
-    failure("tool_crashed", defect, tool=tool.name)
-    return ToolOutput.failed(
-        "E_TOOL_CRASHED", f"{tool.name} failed unexpectedly ({type(defect).__name__}). Try another way."
-    )

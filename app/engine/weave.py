@@ -8,14 +8,22 @@ from typing import NamedTuple
 
 from app.engine.messages import Block, Image, Message, Reasoning, ResultStatus, Text, ToolCall, ToolResult
 
-MUTATING_TOOLS = frozenset(
-    {"bash", "write_file", "edit_file", "delete_file", "call_connector_tool", "job_write"}
+LOOKING_TOOLS = frozenset(
+    {
+        *("read_file", "list_files", "stat_file", "search_files", "grep_files"),
+        *("read_result", "search_result", "job_read", "web_fetch", "web_search"),
+        *("knowledge_search", "knowledge_read", "knowledge_list", "list_connector_tools"),
+    }
 )
 
 Mutating = Callable[[str], bool]
 """Says of a tool's name whether its calls may change something."""
 
-is_mutating: Mutating = MUTATING_TOOLS.__contains__
+
+def is_mutating(name: str) -> bool:
+    """Of a tool that we do not know to be harmless, yes."""
+    return name not in LOOKING_TOOLS
+
 
 INTERRUPTED = "Interrupted: this call did not run to its end and has no result."
 OUTCOME_UNKNOWN = (

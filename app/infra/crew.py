@@ -11,11 +11,20 @@ from collections.abc import Coroutine
 from types import TracebackType
 from typing import Any
 
+from app.infra.logs import failure
+
+GRACE = 0.8
+"""Seconds: a stop has to be over within one."""
+
 
 class Crew:
-    """``async with Crew() as crew``: every task started in it has ended when the block is left."""
+    """``async with Crew() as crew``: every task started in it has ended when the block is left.
 
-    def __init__(self) -> None:
+    One that swallows its cancellation is left behind after a grace, and that is logged: nobody waits for ever.
+    """
+
+    def __init__(self, grace: float = GRACE) -> None:
+        self._grace = grace
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def start(self, work: Coroutine[Any, Any, Any], *, name: str | None = None) -> asyncio.Task[Any]:
@@ -31,4 +40,10 @@ class Crew:
     ) -> None:
         for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._tasks:
+            _, stubborn = await asyncio.wait(self._tasks, timeout=self._grace)
+            for task in stubborn:
+                failure("task_left_behind", RuntimeError(task.get_name()))
+        for task in self._tasks:
+            if task.done() and not task.cancelled():
+                task.exception()  # looked at, so that nobody is warned of it

@@ -94,3 +94,9 @@ def test_what_the_server_was_spared_is_kept_and_is_no_content() -> None:
     answer, events = answer_of((LeftOut(("thinking",)),), (LeftOut(("pictures",)), TextChunk("Well.")))
     assert answer.left_out == ("thinking", "pictures")
     assert events == [TextDelta("Well.", "m1")]
+
+
+def test_arguments_are_part_of_what_was_written() -> None:
+    begin, end = CallFragment(0, "c1", "write", '{"text": '), CallFragment(0, arguments='"b"}')
+    answer, _ = answer_of((TextChunk("a"), begin, end))
+    assert answer.output == 'awrite{"text": "b"}'

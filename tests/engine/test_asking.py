@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -13,11 +12,13 @@ from app.engine.errors import ProviderError, ProviderErrorKind
 from app.engine.messages import Marker, Origin, Text
 from app.engine.provider import (
     CallFragment,
+    LeftOut,
     ModelRequest,
     ReasoningChunk,
     ResolvedModel,
     Rotated,
     Stop,
+    StopReason,
     TextChunk,
 )
 from app.engine.scripted import Reply, ScriptedModel, call, say
@@ -58,7 +59,10 @@ async def test_it_is_written_on_once_only_then_the_user_decides(session: MemoryS
     done = done_of(await all_of(model, session=session))
     assert (done.status, done.reason) == ("interrupted", "output_limit")
     assert (done.text, len(model.requests)) == ("The lighthouse keeper walked ho", 2)
-    assert shape(session)[-1] == ("assistant", "The lighthouse keeper walked ho")
+    assert shape(session)[-2:] == [
+        ("assistant", "The lighthouse keeper walked ho"),
+        ("assistant", "interrupted"),
+    ]
 
 
 async def test_both_calls_are_counted(session: MemorySession) -> None:
@@ -91,7 +95,7 @@ async def test_whatever_becomes_of_the_second_part_the_first_is_kept(
     done = done_of(await all_of(ScriptedModel(FIRST, second), session=session))
     assert done.status == "interrupted"
     assert done.text.startswith("The lighthouse keeper wal")
-    assert shape(session)[-1] == ("assistant", done.text)
+    assert shape(session)[-2:] == [("assistant", done.text), ("assistant", "interrupted")]
 
 
 async def test_a_stop_in_the_second_part_keeps_both(session: MemorySession) -> None:
@@ -130,11 +134,25 @@ async def test_a_call_that_met_the_limit_is_not_run_and_the_model_is_told_to_wri
     assert "split the work into several smaller calls" in session.messages[2].results[0].text
 
 
-async def test_thinking_alone_at_the_limit_is_no_answer(session: MemorySession) -> None:
-    thought: list[Any] = [ReasoningChunk("hm"), Stop("output_limit")]
-    model = ScriptedModel(thought, thought, thought)
+async def test_thinking_alone_at_the_limit_is_no_answer_and_would_be_none_again(
+    session: MemorySession,
+) -> None:
+    model = ScriptedModel([ReasoningChunk("hm"), Stop("output_limit")], say("never"))
     done = done_of(await all_of(model, session=session, clock=FakeClock()))
     assert (done.status, done.error and done.error.kind) == ("failed", "empty")
+    assert done.error is not None
+    assert "for thinking" in done.error.message
+    assert len(model.requests) == 1
+
+
+@pytest.mark.parametrize("stop", ["filtered", "refused"])
+async def test_a_refusal_without_a_word_is_a_refusal_and_not_asked_for_again(
+    session: MemorySession, stop: StopReason
+) -> None:
+    model = ScriptedModel([Stop(stop)], say("never"))
+    done = done_of(await all_of(model, session=session))
+    assert (done.status, done.error and done.error.kind) == ("failed", "policy")
+    assert len(model.requests) == 1
 
 
 async def test_the_model_is_looked_for_once_a_run_and_again_after_a_failure(session: MemorySession) -> None:
@@ -245,3 +263,11 @@ async def test_each_key_that_was_turned_away_is_a_call_of_its_own(session: Memor
     assert calls[:2] == [("auth", 5), ("rate_limit", 7)]
     assert calls[2][0] == "ok"
     assert done_of(happened).usage.cost is not None
+
+
+async def test_word_of_what_was_left_out_is_not_the_first_token(session: MemorySession) -> None:
+    happened = await all_of(
+        ScriptedModel([LeftOut(("pictures",)), ProviderError("server", "503.")]), session=session
+    )
+    usage = next(event for event in happened if isinstance(event, events.Usage))
+    assert (usage.first_token_ms, usage.estimated) == (None, False)

@@ -14,7 +14,8 @@ from app.engine.errors import ProviderError
 from app.engine.frontier import SLOTS
 from app.engine.messages import Marker
 from app.engine.pairing import is_paired
-from app.engine.provider import ModelRequest, StreamEvent, TextChunk, UsageReport
+from app.engine.provider import ModelRequest, ReasoningChunk, StreamEvent, TextChunk, UsageReport
+from app.engine.provider import Stop as StopReading
 from app.engine.runner import run
 from app.engine.scripted import Reply, ScriptedModel, call, say
 from app.engine.session import MemorySession
@@ -182,6 +183,53 @@ async def test_a_length_that_is_refused_again_is_final(session: MemorySession) -
     done = done_of(happened)
     assert (done.status, done.error and done.error.kind) == ("failed", "overflow")
     assert is_paired(session.messages)
+
+
+async def test_what_comes_after_a_refused_length_does_not_compact_again(session: MemorySession) -> None:
+    too_long = ProviderError("overflow", "The conversation is too long for this model.")
+    busy = [ProviderError("rate_limit", "Slow.")]
+    replies: list[Any] = [[call("look", f"c{n}", path=str(n))] for n in range(5)]
+    model = ScriptedModel(*replies, [too_long], say(SUMMARY), busy, busy, busy, say("ok"), window=1_000_000)
+    given = harness(model, FakeClock())
+    inputs = [UserInput("Go.", "u1")]
+    happened = [event async for event in run(agent(Tool("look", output=PAGE)), session, inputs, given)]
+    assert done_of(happened).text == "ok"
+    assert len(compactions(happened)) == 1
+
+
+async def test_a_model_that_thinks_all_its_room_away_is_asked_for_the_summary_without_a_cap(
+    session: MemorySession,
+) -> None:
+    thought: Reply = [ReasoningChunk("hm"), StopReading("output_limit")]
+    reader = Reader(20, thought, say(SUMMARY))
+    await read(reader, session)
+    assert [request.max_output_tokens is None for request in reader.summaries[:2]] == [False, True]
+    assert "What belongs to goal." in reader.requests[-1].messages[0].text
+
+
+async def test_after_a_continue_the_request_behind_it_is_still_sent_word_for_word(
+    session: MemorySession,
+) -> None:
+    cut = ScriptedModel(say("I begin", stop=None), window=WINDOW)
+    first = [UserInput("When is high water? Answer in metres.", "u1")]
+    async for _ in run(agent(Tool("look", output=PAGE)), session, first, harness(cut)):
+        pass
+    reader = Reader(20)
+    await read(reader, session, inputs=[UserInput("Go on from where you stopped.", "u2")])
+    for request in reader.requests:
+        assert (
+            sum(message.text == "When is high water? Answer in metres." for message in request.messages) == 1
+        )
+
+
+async def test_what_was_learnt_of_a_tokenizer_is_known_in_the_next_turn(session: MemorySession) -> None:
+    model = ScriptedModel([UsageReport(30_000, 10), *say("one")], say("two"), window=1_000_000)
+    given = harness(model)
+    for number in range(2):
+        inputs = [UserInput("tide " * 1_000, f"u{number}")]
+        async for _ in run(agent(), session, inputs, given):
+            pass
+    assert given.factors == {("s", "scripted/model"): 4.0}
 
 
 async def test_a_model_too_small_for_its_own_tools_is_said_at_once(session: MemorySession) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -11,11 +12,14 @@ import pytest
 
 from app.engine import events
 from app.engine.abort import Abort
+from app.engine.errors import Aborted
 from app.engine.provider import CallFragment
+from app.engine.runner import run
 from app.engine.scripted import ScriptedModel, call, say
 from app.engine.session import MemorySession
+from app.engine.steering import UserInput
 from app.engine.tools import ToolContext, ToolOutput
-from tests.engine.test_runner import Tool, all_of, done_of
+from tests.engine.test_runner import Tool, agent, all_of, done_of, harness
 
 pytestmark = pytest.mark.anyio
 
@@ -44,6 +48,40 @@ async def test_a_tool_whose_own_work_was_cancelled_has_failed_and_nobody_waits_f
     with anyio.fail_after(5):
         done = done_of(await all_of(model, Lost("lost"), session=session))
     assert done.status == "completed"
+    assert results(session) == [("c1", "error", "E_TOOL_CRASHED")]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [None, ToolOutput(None), Aborted(), BaseExceptionGroup("two", [asyncio.CancelledError()])],  # type: ignore[arg-type]
+)
+async def test_a_tool_that_gives_no_output_or_breaks_in_any_way_is_answered_all_the_same(
+    session: MemorySession, wrong: Any
+) -> None:
+    class Wrong(Tool):
+        async def execute(self, arguments: Mapping[str, Any], context: ToolContext) -> ToolOutput:
+            if isinstance(wrong, BaseException):
+                raise wrong
+            return wrong  # type: ignore[no-any-return]
+
+    model = ScriptedModel([call("wrong", "c1")], say("I see."))
+    with anyio.fail_after(5):
+        done = done_of(await all_of(model, Wrong("wrong"), session=session))
+    assert done.status == "completed"
+    assert results(session) == [("c1", "error", "E_TOOL_CRASHED")]
+
+
+async def test_a_store_of_results_that_breaks_is_the_calls_trouble_alone(session: MemorySession) -> None:
+    class Broken:
+        async def keep(self, text: str) -> str:
+            raise ValueError("no such table")
+
+    model = ScriptedModel([call("look", "c1")], say("I see."))
+    within = replace(harness(model), results=Broken())
+    tool = Tool("look", output=ToolOutput("word " * 50_000))
+    with anyio.fail_after(5):
+        happened = [event async for event in run(agent(tool), session, [UserInput("hello", "u1")], within)]
+    assert done_of(happened).status == "completed"
     assert results(session) == [("c1", "error", "E_TOOL_CRASHED")]
 
 

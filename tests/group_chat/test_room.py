@@ -10,6 +10,7 @@ import pytest
 
 from app.engine import events as engine
 from app.engine.errors import ProviderError
+from app.engine.messages import Marker, Text
 from app.engine.provider import ReasoningChunk, Stop, TextChunk
 from app.engine.scripted import ScriptedModel, call, say
 from app.group_chat.errors import EmptyMessage, NothingToResume
@@ -250,7 +251,8 @@ async def test_a_cut_answer_can_be_continued(tmp_path: Path) -> None:
         with anyio.fail_after(5):
             await at.room.wait_quiet()
         assert at.rows()[-1].text == " and the second."
-        assert [message.role for message in model.requests[1].messages] == ["user", "assistant", "user"]
+        told = [(message.role, *map(type, message.blocks)) for message in model.requests[1].messages]
+        assert told == [("user", Text), ("assistant", Text), ("assistant", Marker), ("user", Text)]
 
 
 async def test_there_is_nothing_to_continue_after_a_whole_answer(tmp_path: Path) -> None:
