@@ -16,7 +16,6 @@ from app.group_chat.events import (
     ConversationChanged,
     Floor,
     FloorChanged,
-    QueueChanged,
     RoomEvent,
     RowAdded,
     RowChanged,
@@ -25,12 +24,12 @@ from app.group_chat.keeping import KeepingBoard
 from app.group_chat.members import COMMANDER, Members
 from app.group_chat.recovery import recover_turn
 from app.group_chat.turn import LiveTurn
-from app.group_chat.waiting import SteeredMessages
+from app.group_chat.waiting import SteeredMessages, WaitingList
 from app.infra.feed import Feed
 from app.infra.logs import failure, note
 from app.models.errors import StorageError
-from app.workspace import messages, queue, sessions, turns
-from app.workspace.rows import MessageRow, QueuedRow, QueueKind, TurnRow
+from app.workspace import messages, sessions, turns
+from app.workspace.rows import MessageRow, QueueKind, TurnRow
 from app.workspace.store import Store
 
 StartTask = Callable[[Callable[[], Coroutine[Any, Any, None]]], object]
@@ -63,6 +62,7 @@ class Room:
         self._start_task = start_task
         self._changed = changed
         self._lock = anyio.Lock()
+        self.waiting = WaitingList(self.board, self._lock)
         self._live: LiveTurn | None = None
         self._unsaved: LiveTurn | None = None
         """Ended, but the store does not take its end."""
@@ -113,8 +113,7 @@ class Room:
             raise EmptyMessage("There is nothing to send. Write a message first.")
         async with self._lock:
             if not await self._is_free():
-                queue.enqueue(self._store, self.id, text=text, client_id=client_id, kind=kind)
-                self._tell_queue()
+                self.waiting.add(text, client_id, kind)
             elif not self._knows(client_id):
                 with self.board.together():
                     row = messages.add_message(
@@ -129,38 +128,13 @@ class Room:
     async def send_now(self, queued_id: str) -> None:
         """A waiting message goes first: into the running turn, or as the next one. Raises ``NotFound``."""
         async with self._lock:
-            self._waiting(queued_id)
+            self.waiting.load(queued_id)
             if await self._is_free():
                 with self.board.together():
                     turn = self._send([queued_id])
                 self._go(turn)
             else:
-                queue.edit_queued(self._store, queued_id, kind="steer")
-                self._tell_queue()
-
-    async def edit_waiting(self, queued_id: str, text: str) -> None:
-        """Raises ``EmptyMessage``, ``NotFound`` where it has been sent meanwhile."""
-        if not text.strip():
-            raise EmptyMessage("A waiting message needs a text. Delete it instead.")
-        async with self._lock:
-            self._waiting(queued_id)
-            queue.edit_queued(self._store, queued_id, text=text)
-            self._tell_queue()
-
-    async def delete_waiting(self, queued_id: str) -> QueuedRow:
-        async with self._lock:
-            self._waiting(queued_id)
-            row = queue.delete_queued(self._store, queued_id)
-            self._tell_queue()
-            return row
-
-    async def move_waiting(self, queued_id: str, steps: int) -> None:
-        """Down by so many places, or up where ``steps`` is negative."""
-        async with self._lock:
-            self._waiting(queued_id)
-            order = [row.id for row in queue.list_queued(self._store, self.id)]
-            queue.move_queued(self._store, queued_id, order.index(queued_id) + steps)
-            self._tell_queue()
+                self.waiting.steer(queued_id)
 
     async def stop(self) -> None:
         """End every run of the room and hold what waits; returns when all is quiet."""
@@ -297,20 +271,16 @@ class Room:
             )
             for row in end.messages:
                 self.board.announce(row, RowChanged())
-            waiting = [row.id for row in queue.list_queued(self._store, self.id) if row.kind != "held"]
+            waiting = self.waiting.due()
             if waiting and done.status == "completed" and not live.abort.is_set:
                 return self._send(waiting)
             if waiting:
-                queue.hold_all(self._store, self.id)
-                self._tell_queue()
+                self.waiting.hold()
         return None
 
     def _send(self, queued_ids: Sequence[str]) -> LiveTurn:
         """Waiting messages become messages, all together, and are answered by one turn."""
-        rows = queue.send_queued(self._store, queued_ids)
-        for row in rows:
-            self.board.announce(row, RowAdded())
-        self._tell_queue()
+        rows = self.waiting.send(queued_ids)
         return self._begin(trigger=rows[-1].id)
 
     def _settle_trouble(self, last: TurnRow) -> None:
@@ -320,14 +290,7 @@ class Room:
                 self.board.change(row.id, data={**row.data, "settled": True})
 
     def _knows(self, client_id: str) -> bool:
-        sent = messages.find_sent(self._store, self.id, client_id)
-        return sent is not None or queue.find_queued(self._store, self.id, client_id) is not None
-
-    def _waiting(self, queued_id: str) -> QueuedRow:
-        return queue.load_queued(self._store, self.id, queued_id)
-
-    def _tell_queue(self) -> None:
-        self.board.publish(QueueChanged(), member="user")
+        return messages.find_sent(self._store, self.id, client_id) is not None or self.waiting.has(client_id)
 
     def _tell_floor(self) -> None:
         self.board.publish(FloorChanged(), member=self.floor.member, turn=self.floor.turn)

@@ -1,4 +1,4 @@
-"""The messages that wait in a room, as the running turn sees them."""
+"""The messages that wait in a room: the user's list of them, and how the running turn hears those that steer it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,81 @@ import anyio
 
 from app.engine.steering import Hear, UserInput
 from app.group_chat.board import Board
+from app.group_chat.errors import EmptyMessage
 from app.group_chat.events import QueueChanged, RowAdded
 from app.workspace import queue
+from app.workspace.rows import MessageRow, QueuedRow, QueueKind
+
+
+class WaitingList:
+    """What the user does with the list, under the room's lock: a message is changed or sent, never both."""
+
+    def __init__(self, board: Board, lock: anyio.Lock) -> None:
+        self._board = board
+        self._store = board.store
+        self._conversation = board.conversation
+        self._lock = lock
+
+    async def edit(self, queued_id: str, text: str) -> None:
+        """Raises ``EmptyMessage``, ``NotFound`` where it has been sent meanwhile."""
+        if not text.strip():
+            raise EmptyMessage("A waiting message needs a text. Delete it instead.")
+        async with self._lock:
+            self.load(queued_id)
+            queue.edit_queued(self._store, queued_id, text=text)
+            self._tell()
+
+    async def delete(self, queued_id: str) -> QueuedRow:
+        """Raises ``NotFound``."""
+        async with self._lock:
+            self.load(queued_id)
+            row = queue.delete_queued(self._store, queued_id)
+            self._tell()
+            return row
+
+    async def move(self, queued_id: str, steps: int) -> None:
+        """Down by so many places, or up where ``steps`` is negative. Raises ``NotFound``."""
+        async with self._lock:
+            self.load(queued_id)
+            order = [row.id for row in queue.list_queued(self._store, self._conversation)]
+            queue.move_queued(self._store, queued_id, order.index(queued_id) + steps)
+            self._tell()
+
+    # All that follows is called under the lock.
+
+    def add(self, text: str, client_id: str, kind: QueueKind) -> None:
+        queue.enqueue(self._store, self._conversation, text=text, client_id=client_id, kind=kind)
+        self._tell()
+
+    def load(self, queued_id: str) -> QueuedRow:
+        return queue.load_queued(self._store, self._conversation, queued_id)
+
+    def has(self, client_id: str) -> bool:
+        return queue.find_queued(self._store, self._conversation, client_id) is not None
+
+    def due(self) -> list[str]:
+        """Those that are sent when a turn ends well; what is held waits for the user."""
+        rows = queue.list_queued(self._store, self._conversation)
+        return [row.id for row in rows if row.kind != "held"]
+
+    def steer(self, queued_id: str) -> None:
+        queue.edit_queued(self._store, queued_id, kind="steer")
+        self._tell()
+
+    def hold(self) -> None:
+        queue.hold_all(self._store, self._conversation)
+        self._tell()
+
+    def send(self, queued_ids: Sequence[str]) -> Sequence[MessageRow]:
+        """They become messages, all together."""
+        rows = queue.send_queued(self._store, queued_ids)
+        for row in rows:
+            self._board.announce(row, RowAdded())
+        self._tell()
+        return rows
+
+    def _tell(self) -> None:
+        self._board.publish(QueueChanged(), member="user")
 
 
 class SteeredMessages:

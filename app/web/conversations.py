@@ -180,11 +180,11 @@ async def queued(request: Request) -> Response:
         case "send":
             await room.send_now(item)
         case "edit":
-            await room.edit_waiting(item, (await read_form(request)).raw("text"))
+            await room.waiting.edit(item, (await read_form(request)).raw("text"))
         case "delete":
-            await room.delete_waiting(item)
+            await room.waiting.delete(item)
         case "up" | "down":
-            await room.move_waiting(item, -1 if act == "up" else 1)
+            await room.waiting.move(item, -1 if act == "up" else 1)
         case _:
             raise HTTPException(404)
     return done(request, href(room.id))

@@ -172,9 +172,9 @@ async def test_waiting_messages_can_be_edited_moved_and_deleted(tmp_path: Path) 
         for text in ("a", "b", "c"):
             await at.room.post(text, client_id=text)
         first, second, third = queue.list_queued(at.store, at.room.id)
-        await at.room.move_waiting(third.id, -1)
-        await at.room.edit_waiting(first.id, "A")
-        await at.room.delete_waiting(second.id)
+        await at.room.waiting.move(third.id, -1)
+        await at.room.waiting.edit(first.id, "A")
+        await at.room.waiting.delete(second.id)
         assert [row.text for row in queue.list_queued(at.store, at.room.id)] == ["A", "c"]
         model.go.set()
 

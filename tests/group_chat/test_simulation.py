@@ -265,7 +265,7 @@ class World:
         said, text = self.said[row.client_id], f"{row.text}, or rather {number}"
         said.asked.append(text)
         try:
-            await self.at.room.edit_waiting(row.id, text)
+            await self.at.room.waiting.edit(row.id, text)
             said.text = text
         finally:
             said.asked.remove(text)
@@ -275,16 +275,16 @@ class World:
         said = self.said[row.client_id]
         said.deletes += 1
         try:
-            await self.at.room.delete_waiting(row.id)
+            await self.at.room.waiting.delete(row.id)
         except NotFound:
             said.deletes -= 1
             raise
 
     async def _up(self, number: int) -> None:
-        await self.at.room.move_waiting(self._queued(number).id, -1)
+        await self.at.room.waiting.move(self._queued(number).id, -1)
 
     async def _down(self, number: int) -> None:
-        await self.at.room.move_waiting(self._queued(number).id, 1)
+        await self.at.room.waiting.move(self._queued(number).id, 1)
 
     async def _send_now(self, number: int) -> None:
         await self.at.room.send_now(self._queued(number).id)

@@ -334,7 +334,7 @@ async def test_a_message_sent_twice_keeps_what_was_made_of_it_while_it_waits(tmp
         await until_speaking(at, model)
         await at.room.post("later", client_id="c2")
         (waiting,) = queue.list_queued(at.store, at.room.id)
-        await at.room.edit_waiting(waiting.id, "much later")
+        await at.room.waiting.edit(waiting.id, "much later")
         await at.room.stop()
         await at.room.post("later", client_id="c2")
         await at.quiet()
@@ -352,9 +352,9 @@ async def test_a_message_of_another_conversation_does_not_wait_here(tmp_path: Pa
             await until_speaking(at, model)
         for act in (
             lambda: at.room.send_now(foreign.id),
-            lambda: at.room.edit_waiting(foreign.id, "x"),
-            lambda: at.room.delete_waiting(foreign.id),
-            lambda: at.room.move_waiting(foreign.id, 1),
+            lambda: at.room.waiting.edit(foreign.id, "x"),
+            lambda: at.room.waiting.delete(foreign.id),
+            lambda: at.room.waiting.move(foreign.id, 1),
             lambda: at.room.send_now("msg_nowhere"),
         ):
             with pytest.raises(NotFound):
@@ -380,8 +380,8 @@ async def test_a_message_that_is_being_heard_can_neither_be_taken_back_nor_chang
         (waiting,) = queue.list_queued(at.store, at.room.id)
 
         acts: dict[str, Callable[[], Awaitable[object]]] = {
-            "edit": lambda: at.room.edit_waiting(waiting.id, "use feet"),
-            "delete": lambda: at.room.delete_waiting(waiting.id),
+            "edit": lambda: at.room.waiting.edit(waiting.id, "use feet"),
+            "delete": lambda: at.room.waiting.delete(waiting.id),
         }
 
         async def too_late() -> None:
