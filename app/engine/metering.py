@@ -12,6 +12,10 @@ from app.engine.tools import ToolOutput
 from app.infra.clock import Clock
 
 
+CACHE_WRITE = 1.25
+"""Price of a token that is written to a cache against one that is not; two providers ask for it."""
+
+
 class CallMeter:
     """Times one model call and turns its report, or an estimate, into its ``Usage``."""
 
@@ -63,8 +67,8 @@ class CallMeter:
             return counts.cost
         if self._model.price_in is None or self._model.price_out is None:
             return None
-        # Cached tokens at full price: their discount differs by provider, and a cost may be too high, never too low.
-        paid = counts.input_tokens + counts.cache_read_tokens + counts.cache_write_tokens
+        # What a cache served or took in at the dearest price there is: a cost may be too high, never too low.
+        paid = counts.input_tokens + counts.cache_read_tokens + CACHE_WRITE * counts.cache_write_tokens
         return (paid * self._model.price_in + counts.output_tokens * self._model.price_out) / 1_000_000
 
     def _elapsed_ms(self) -> int:

@@ -68,7 +68,7 @@ async def test_the_providers_own_cost_counts_before_our_prices() -> None:
 
 @pytest.mark.anyio
 async def test_cached_tokens_are_charged_in_full_where_nobody_says_the_cost() -> None:
-    assert (await usage_of(UsageReport(1_000_000, 0, 1_000_000, 1_000_000))).cost == pytest.approx(3.0)
+    assert (await usage_of(UsageReport(1_000_000, 0, 1_000_000, 1_000_000))).cost == pytest.approx(3.25)
 
 
 @pytest.mark.anyio
