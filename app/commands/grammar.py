@@ -114,6 +114,35 @@ def _provider_add(parser: Parser) -> None:
     parser.add_argument(
         "--price-out", type=price, metavar="USD", help="US dollars per million tokens written"
     )
+    way = parser.add_mutually_exclusive_group()
+    way.add_argument("--login", action="store_true", help="log in to a gateway, in place of a key")
+    _device(way)
+    _login(parser)
+
+
+def _provider_login(parser: Parser) -> None:
+    _name(parser)
+    _device(parser)
+    _login(parser)
+
+
+def _device(place: argparse._ActionsContainer) -> None:
+    place.add_argument(
+        "--device", action="store_true", help="log in by a code that is entered in any browser"
+    )
+
+
+def _login(parser: Parser) -> None:
+    parser.add_argument(
+        "--issuer", metavar="URL", help="the login service, where the gateway does not say it"
+    )
+    parser.add_argument(
+        "--client-id", metavar="ID", help="as what the gateway knows Plancia (else registered)"
+    )
+    parser.add_argument("--scope", metavar="S", help="what the login is to allow (else as the gateway says)")
+    parser.add_argument(
+        "--redirect-port", type=port, metavar="N", help="where the browser comes back to (else a free port)"
+    )
 
 
 def _provider_order(parser: Parser) -> None:
@@ -158,6 +187,7 @@ GRAMMAR: Mapping[str, Command] = {
     "open": Command("open the browser on the running server"),
     "run": Command("one turn in the terminal, without the page", _run),
     "provider add": Command("add a source of models", _provider_add),
+    "provider login": Command("log in to a gateway, again or for the first time", _provider_login),
     "provider list": Command("the model sources, the preferred one first", _json),
     "provider order": Command("which models are preferred", _provider_order),
     "provider test": Command("ask a model source whether it would answer", _name),

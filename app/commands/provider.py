@@ -10,17 +10,19 @@ from app.commands import provider_add
 from app.commands.errors import CommandError
 from app.commands.terminal import Terminal
 from app.infra.paths import DataFolder
+from app.providers.logins import is_login
 from app.providers.sources import SourceConfig, from_environment
 from app.workbench import Cabinet, open_cabinet
 from app.workspace.model_sources import find_source, list_sources, load_source, order_models
 from app.workspace.source_keys import remove_source_with_keys
+from app.workspace.source_logins import load_gateway
 
 _SHOWN = 3
 """Models of a source that one line of the list names."""
 
 
 class Options(provider_add.Options):
-    action: Literal["add", "list", "order", "test", "remove"]
+    action: Literal["add", "login", "list", "order", "test", "remove"]
     json: bool
     labels: list[str]
 
@@ -31,6 +33,8 @@ async def run(options: Options, terminal: Terminal) -> int:
         match options.action:
             case "add":
                 await provider_add.add(options, cabinet, terminal)
+            case "login":
+                await _log_in(options, cabinet, terminal)
             case "list":
                 _list(cabinet, options.json, terminal)
             case "order":
@@ -44,6 +48,17 @@ async def run(options: Options, terminal: Terminal) -> int:
             case _:
                 assert_never(options.action)
     return 0
+
+
+async def _log_in(options: Options, cabinet: Cabinet, terminal: Terminal) -> None:
+    """Raises ``ProviderError``, ``CommandError`` where the login is made and of no use, ``NotFound``."""
+    from app.commands.provider_login import log_in
+
+    source = load_gateway(cabinet.store, options.name)
+    check = await provider_add.ask(cabinet, await log_in(options, cabinet, source, terminal), terminal)
+    if not check.ok:
+        raise CommandError(check.message)
+    terminal.say(check.message)
 
 
 async def _test(name: str, cabinet: Cabinet, terminal: Terminal) -> None:
@@ -83,6 +98,8 @@ def _key(source: SourceConfig) -> str:
     match source.keys:
         case ():
             return "none"
+        case (name,) if is_login(name):
+            return "login"
         case (name,) if source.origin == "environment":
             return name
         case keys:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from app.commands.errors import UsageError
+from app.commands.errors import CommandError, UsageError
 from app.commands.terminal import Terminal
 from app.engine.errors import ProviderError
 from app.engine.provider import AuthCheck
@@ -26,9 +26,20 @@ _ADOPTED = 50
 _SHOWN = 5
 
 
-class Options(argparse.Namespace):
-    data_dir: Path | None
+class LoginOptions(argparse.Namespace):
+    """How to log in to a gateway."""
+
     name: str
+    device: bool
+    issuer: str | None
+    client_id: str | None
+    scope: str | None
+    redirect_port: int | None
+
+
+class Options(LoginOptions):
+    login: bool
+    data_dir: Path | None
     kind: SourceKind
     base_url: str | None
     key_env: list[str]
@@ -51,15 +62,18 @@ async def add(options: Options, cabinet: Cabinet, terminal: Terminal) -> None:
         price_in=options.price_in,
         price_out=options.price_out,
     )
+    logs_in = _logs_in(options)
     refuse_known(cabinet.store, source.name)
     plain_http = _confirm_plain_http(source, terminal)
-    keys = _keys(options, source, terminal)
+    keys = [] if logs_in else _keys(options, source, terminal)
     added = add_source_with_keys(
         cabinet.store, cabinet.secrets, source, keys, plain_http_confirmed=plain_http
     )
     terminal.say(f"Added {added.name}.")
     if keys:
         terminal.say(cabinet.secrets.where)
+    if logs_in:
+        added = await _log_in(options, cabinet, added, terminal)
     check = await ask(cabinet, added, terminal)
     terminal.say(check.message if check.ok else f"It is added, but its test failed: {check.message}")
     windows = await ask_windows(cabinet, added) if check.ok else {}
@@ -68,6 +82,33 @@ async def add(options: Options, cabinet: Cabinet, terminal: Terminal) -> None:
         change_source(cabinet.store, learned, plain_http_confirmed=plain_http)
     for line in _models(learned, windows, is_said=options.context is not None):
         terminal.say(line)
+
+
+def _logs_in(options: Options) -> bool:
+    """Raises ``UsageError`` for flags that do not go together."""
+    wanted = options.login or options.device
+    if wanted and options.kind != "gateway":
+        raise UsageError(f"A login is for --kind gateway; a source of the kind {options.kind} takes a key.")
+    if wanted and options.key_env:
+        raise UsageError(
+            "A gateway is given either a key or a login: leave out --key-env, or --login and --device."
+        )
+    about = (options.issuer, options.client_id, options.scope, options.redirect_port)
+    if not wanted and any(each is not None for each in about):
+        raise UsageError("--issuer, --client-id, --scope and --redirect-port are about a login: add --login.")
+    return wanted
+
+
+async def _log_in(
+    options: Options, cabinet: Cabinet, source: SourceConfig, terminal: Terminal
+) -> SourceConfig:
+    """Raises ``CommandError``: the source is there, and nobody is logged in to it."""
+    from app.commands.provider_login import log_in
+
+    try:
+        return await log_in(options, cabinet, source, terminal)
+    except ProviderError as error:
+        raise CommandError(f"It is added, but nobody is logged in to it. {error.message}") from error
 
 
 async def ask(cabinet: Cabinet, source: SourceConfig, terminal: Terminal) -> AuthCheck:
@@ -85,9 +126,10 @@ async def ask(cabinet: Cabinet, source: SourceConfig, terminal: Terminal) -> Aut
 async def ask_windows(cabinet: Cabinet, source: SourceConfig) -> dict[str, int]:
     """Tokens by model, as far as the server's list says so."""
     from app.providers.direct import DirectWire
+    from app.providers.gateway import Gateway
 
     provider = cabinet.sources.try_out(source, None).first
-    if not isinstance(provider, DirectWire):
+    if not isinstance(provider, DirectWire | Gateway):
         return {}
     try:
         return await provider.list_windows()

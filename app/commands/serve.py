@@ -11,17 +11,15 @@ import os
 import secrets
 import signal
 import socket
-import sys
-import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
 import anyio
-import anyio.to_thread
 from starlette.types import Receive, Scope, Send
 
+from app.commands.browser import has_screen, open_browser
 from app.commands.daily_backup import keep_backups
 from app.commands.errors import UsageError
 from app.commands.page_server import PageServer
@@ -92,16 +90,6 @@ async def run(options: Options, terminal: Terminal, make_page: MakePage) -> int:
                 forget(folder)
                 tasks.cancel_scope.cancel()
     return 130 if server.stopped_by == signal.SIGINT else 0
-
-
-async def open_browser(url: str) -> bool:
-    """Whether there is a browser; one that lives in the terminal is not waited for."""
-    return await anyio.to_thread.run_sync(webbrowser.open, url, abandon_on_cancel=True)
-
-
-def has_screen(terminal: Terminal) -> bool:
-    environment = terminal.environment
-    return bool(sys.platform == "darwin" or environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))
 
 
 def _token(options: Options, terminal: Terminal, host: str) -> str:

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 class LoginWish:
     """What the user said of a login; what is empty is as the login before had it, else as the gateway says."""
 
-    way: Way | None = None
-    """None: by a code where the gateway offers that, else with a browser."""
+    ways: tuple[Way, ...] = ("device", "browser")
+    """Which are fine, the preferred one first."""
     issuer: str = ""
     client_id: str = ""
     scope: str = ""
@@ -87,7 +87,7 @@ async def begin_login(
     if known is None and before is not None and not before.registered:
         known = before.client
     scope = wish.scope or (before.scope if before else "") or service.scope
-    if _way(source.name, service, wish.way) == "device":
+    if _way(source.name, service, wish.ways) == "device":
         as_whom = known or await become_client(questions, service)
         flow: Flow = await DeviceFlow.begin(questions, service, as_whom, scope, clock)
     else:
@@ -112,11 +112,10 @@ async def begin_login(
     return Attempt(source.name, flow, grant, clock)
 
 
-def _way(source: str, service: LoginService, wished: Way | None) -> Way:
-    """The one that was asked for, else the one that the gateway offers. Raises ``ProviderError`` (local)."""
-    way = wished or ("device" if service.device else "browser")
-    if way == "device" and not service.device:
-        raise refusals.no_device_flow(source)
-    if way == "browser" and not service.authorization:
-        raise refusals.no_browser_flow(source)
-    return way
+def _way(source: str, service: LoginService, wished: tuple[Way, ...]) -> Way:
+    """The first that the gateway offers. Raises ``ProviderError`` (local) where it offers none of them."""
+    offered = {"device": service.device, "browser": service.authorization}
+    for way in wished:
+        if offered[way]:
+            return way
+    raise refusals.no_such_flow(source, wished)

@@ -62,14 +62,17 @@ def unsafe_address(source: str, what: str, url: str) -> ProviderError:
     )
 
 
-def no_device_flow(source: str) -> ProviderError:
-    return ProviderError("local", f"{source} does not offer a login by code. Log in with a browser: --login.")
-
-
-def no_browser_flow(source: str) -> ProviderError:
-    return ProviderError(
-        "local", f"{source} offers no login with a browser that is safe. Log in by code: --device."
-    )
+def no_such_flow(source: str, asked: tuple[str, ...]) -> ProviderError:
+    match asked:
+        case ("device",):
+            text = f"{source} does not offer a login by code. Log in with a browser: --login."
+        case ("browser",):
+            text = f"{source} offers no login with a browser that is safe. Log in by code: --device."
+        case _:
+            text = (
+                f"{source} offers no login that Plancia knows. Ask whoever runs it for a key, and give that."
+            )
+    return ProviderError("local", text)
 
 
 def no_client_id(source: str) -> ProviderError:
