@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from app.engine.events import ToolProgress
 from app.engine.harness import Harness
-from app.engine.large_results import MOST_TOKENS, fit
+from app.engine.large_results import fit
 from app.engine.loop_guard import Loop
 from app.engine.messages import ToolCall
-from app.engine.tools import Tool, ToolContext, ToolOutput
+from app.engine.tools import MOST_TOKENS, Tool, ToolContext, ToolOutput
 from app.engine.watchdog import Stalled, Watchdog
 from app.infra.logs import failure
 
@@ -47,7 +47,8 @@ async def execute(
     """Run one call and report how it ended; only the cancellation of this very task leaves it unreported."""
     began = harness.clock.monotonic()
     try:
-        output = await fit(await _output(prepared, happened, harness), harness.results, most_tokens)
+        output = await _output(prepared, happened, harness, most_tokens)
+        output = await fit(output, harness.results, most_tokens)
     except asyncio.CancelledError as lost:
         task = asyncio.current_task()
         if task is None or task.cancelling():
@@ -59,7 +60,10 @@ async def execute(
 
 
 async def _output(
-    prepared: Prepared, happened: Callable[[ToolProgress | Finished], None], harness: Harness
+    prepared: Prepared,
+    happened: Callable[[ToolProgress | Finished], None],
+    harness: Harness,
+    most_tokens: int,
 ) -> ToolOutput:
     if prepared.refusal is not None:
         return prepared.refusal
@@ -73,7 +77,7 @@ async def _output(
 
     try:
         async with watchdog.watch():
-            return await tool.execute(call.arguments, ToolContext(call.id, progress))
+            return await tool.execute(call.arguments, ToolContext(call.id, progress, most_tokens))
     except Stalled:
         return _stalled(tool, watchdog.limit)
 

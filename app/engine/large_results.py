@@ -12,10 +12,8 @@ from typing import Protocol
 
 from app.engine.surrogates import scrub
 from app.engine.tokens import estimate_tokens
-from app.engine.tools import ToolOutput
+from app.engine.tools import MOST_TOKENS, ToolOutput
 
-MOST_TOKENS = 12_500
-"""A larger result is stored and shown in part."""
 HEAD_SHARE = 0.4
 TAIL_SHARE = 0.2
 """Of the most that is shown whole: what stays in view of a result that is not."""
@@ -57,20 +55,28 @@ async def fit(output: ToolOutput, store: ResultStore, most: int = MOST_TOKENS) -
         return output
     if estimate_tokens(text) <= most:
         return output if text is output.text else replace(output, text=text)
-    try:
-        ref = await store.keep(text)
-    except OSError as error:
-        why = error.strerror or str(error)
-        rest = f"The rest is lost: it could not be stored ({why}). Ask for less at once."
-    else:
-        rest = (
-            f'All {len(text):,} characters are stored as {ref}: search_result("{ref}", pattern) finds a place in'
-            f' them, read_result("{ref}", start, end) reads from there.'
-        )
+    rest = (
+        "The rest is where it came from. Ask for less at once."
+        if output.is_kept
+        else await _keep(text, store)
+    )
     head = beginning(text, int(most * HEAD_SHARE))
     tail = ending(text, int(most * TAIL_SHARE))
     left_out = f"[… {len(text) - len(head) - len(tail):,} characters are left out here. {rest} …]"
     return replace(output, text=f"{head}\n\n{left_out}\n\n{tail}")
+
+
+async def _keep(text: str, store: ResultStore) -> str:
+    """Where the rest is from now on, in words."""
+    try:
+        ref = await store.keep(text)
+    except OSError as error:
+        why = error.strerror or str(error)
+        return f"The rest is lost: it could not be stored ({why}). Ask for less at once."
+    return (
+        f'All {len(text):,} characters are stored as {ref}: search_result("{ref}", pattern) finds a place in'
+        f' them, read_result("{ref}", start, end) reads from there.'
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +87,13 @@ class Shortened:
     left_out: str
     """How many characters stand between the two ends, with commas."""
     ref: str | None
-    """Where the whole text is kept; None where it is lost."""
+    """Where the whole text is kept; None where it is lost, or lies where it was read from."""
     tail: str
 
 
 _LEFT_OUT = re.compile(
     r"\n\n\[… ([\d,]{1,20}) characters are left out here\. "
-    r"(?:All [\d,]+ characters are stored as (res_\w{1,40}):|The rest is lost:)[^\n]* …\]\n\n"
+    r"(?:All [\d,]+ characters are stored as (res_\w{1,40}):|The rest is )[^\n]* …\]\n\n"
 )
 
 

@@ -18,12 +18,11 @@ from app.engine.errors import Aborted
 from app.engine.events import Event, LoopWarning, ToolEnd, ToolProgress, ToolStart
 from app.engine.executing import Finished, Prepared, crashed, execute, in_circles
 from app.engine.harness import Harness
-from app.engine.large_results import MOST_TOKENS
 from app.engine.loop_guard import Loop, LoopGuard
 from app.engine.messages import Message, ToolCall
 from app.engine.pairing import Outcome, open_calls, results_in_order
 from app.engine.session import Session
-from app.engine.tools import ToolMap, ToolOutput
+from app.engine.tools import MOST_TOKENS, ToolMap, ToolOutput
 from app.infra.clock import iso
 from app.infra.crew import Crew
 

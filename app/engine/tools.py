@@ -12,6 +12,9 @@ from typing import Any, Protocol
 from app.engine.messages import Image
 from app.engine.provider import ToolDefinition
 
+MOST_TOKENS = 12_500
+"""Of one result. A larger one is stored, and shown in part."""
+
 ProgressFn = Callable[[str | None, int | None, int | None], None]
 """``progress(text, done, total)``: shown live, never sent to the model."""
 
@@ -22,6 +25,8 @@ class ToolContext:
 
     call_id: str
     progress: ProgressFn
+    most_tokens: int = MOST_TOKENS
+    """Of the result: what a tool brings beyond it is not shown at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,8 @@ class ToolOutput:
     """The code, ``E_STALE`` and its like; None for a success."""
     transient: bool = False
     """Of an error: the very same call may work later."""
+    is_kept: bool = False
+    """It shows what is stored already, and is not stored once more."""
 
     @classmethod
     def failed(cls, code: str, sentence: str, *, transient: bool = False) -> ToolOutput:

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from app.engine.large_results import MOST_TOKENS, beginning
-from app.engine.tools import Tool
+from app.engine.large_results import beginning
+from app.engine.tokens import estimate_tokens
+from app.engine.tools import MOST_TOKENS, Tool, ToolContext, ToolOutput
+from app.hands.caseless import places
 from app.hands.errors import Refused
 from app.hands.text import number_of
-from app.hands.threads import CheckStop
-from app.hands.tool import Arguments, HandTool, schema, threaded
+from app.hands.threads import CheckStop, in_thread
+from app.hands.tool import Arguments, HandTool, schema
 from app.infra.files import write_atomic
 from app.infra.ids import NewId
 from app.infra.threads import to_the_end
 
 _REF = re.compile(r"res_[0-9a-z]{1,40}")
-_PAGE_TOKENS = MOST_TOKENS // 2
+_MOST_TOKENS = MOST_TOKENS // 2
+_SHARE = 0.8
+"""Of the most that is shown of a result, and never more than ``_MOST_TOKENS``."""
 _MOST_PLACES = 50
+_LONGEST_PATTERN = 1_000
 _AROUND = 120
 """Characters shown on either side of a place that was found."""
 
@@ -74,20 +80,38 @@ def result_tools(results: StoredResults) -> dict[str, Tool]:
                 {"start": {"type": "integer", "minimum": 0}, "end": {"type": "integer", "minimum": 1}},
             ),
             True,
-            threaded(partial(read_result, results)),
+            _looking(partial(read_result, results)),
         ),
         "search_result": HandTool(
             "search_result",
             "Find a text in a result that was too large and was shown in part. Upper and lower case are alike. The "
             "answer names the character where each place begins, for read_result.",
-            schema({"ref": _REF_SCHEMA, "pattern": {"type": "string", "minLength": 1}}),
+            schema(
+                {
+                    "ref": _REF_SCHEMA,
+                    "pattern": {"type": "string", "minLength": 1, "maxLength": _LONGEST_PATTERN},
+                }
+            ),
             True,
-            threaded(partial(search_result, results)),
+            _looking(partial(search_result, results)),
         ),
     }
 
 
-def read_result(results: StoredResults, arguments: Arguments, check_stop: CheckStop) -> str:
+def _looking(
+    look: Callable[[Arguments, int, CheckStop], str],
+) -> Callable[[Arguments, ToolContext], Awaitable[ToolOutput]]:
+    """What it brings fits into a result, with room for what is said beside it, and lies in the store already."""
+
+    async def run(arguments: Arguments, context: ToolContext) -> ToolOutput:
+        most = min(_MOST_TOKENS, int(context.most_tokens * _SHARE))
+        return ToolOutput(await in_thread(partial(look, arguments, most)), is_kept=True)
+
+    return run
+
+
+def read_result(results: StoredResults, arguments: Arguments, most: int, check_stop: CheckStop) -> str:
+    """At most so many tokens of the text."""
     ref, start = arguments["ref"], arguments.get("start", 0)
     text = results.load(ref)
     end = min(arguments.get("end", len(text)), len(text))
@@ -97,24 +121,26 @@ def read_result(results: StoredResults, arguments: Arguments, check_stop: CheckS
             f"{ref} has {len(text):,} characters, and none from {start:,} to {end:,}. Ask for others.",
         )
     check_stop()
-    shown = beginning(text[start:end], _PAGE_TOKENS)
+    shown = beginning(text[start:end], most)
     stop = start + len(shown)
     rest = "" if stop == end else f"\n[Cut: go on with start {stop}.]"
     return f"[{ref}: characters {start:,}-{stop:,} of {len(text):,}]\n{shown}{rest}"
 
 
-def search_result(results: StoredResults, arguments: Arguments, check_stop: CheckStop) -> str:
+def search_result(results: StoredResults, arguments: Arguments, most: int, check_stop: CheckStop) -> str:
     """The pattern is a text, not a regular expression: no text can make that search slow."""
     ref, pattern = arguments["ref"], arguments["pattern"]
     text = results.load(ref)
-    places: list[str] = []
-    for found in re.finditer(re.escape(pattern), text, re.IGNORECASE):
-        check_stop()
-        if len(places) == _MOST_PLACES:
-            places.append(f"[There are more. The first {_MOST_PLACES} are shown: look for a longer text.]")
+    lines: list[str] = []
+    for place in places(pattern, text, check_stop):
+        around = text[max(0, place - _AROUND) : place + 2 * _AROUND]
+        line = f"{place}: {' '.join(around.split())}"
+        most -= estimate_tokens(line)
+        if lines and (most < 0 or len(lines) == _MOST_PLACES):
+            lines.append(f"[There are more. The first {len(lines)} are shown: look for a longer text.]")
             break
-        around = text[max(0, found.start() - _AROUND) : found.end() + _AROUND]
-        places.append(f"{found.start()}: {' '.join(around.split())}")
-    if not places:
-        return f"[{pattern!r} is not in {ref}, {number_of(len(text), 'character')}.]"
-    return "\n".join((f"[{ref}: where {pattern!r} begins]", *places))
+        lines.append(line)
+    named = repr(pattern if len(pattern) <= _AROUND else f"{pattern[:_AROUND]}…")
+    if not lines:
+        return f"[{named} is not in {ref}, {number_of(len(text), 'character')}.]"
+    return "\n".join((f"[{ref}: where {named} begins]", *lines))

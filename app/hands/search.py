@@ -12,7 +12,7 @@ import anyio
 from anyio.abc import Process
 
 import app
-from app.engine.tools import Tool
+from app.engine.tools import Tool, ToolContext
 from app.hands.children import child, output_of
 from app.hands.errors import Refused
 from app.hands.globs import Glob
@@ -109,7 +109,7 @@ def search_files(gate: PathGate, arguments: Arguments, check_stop: CheckStop) ->
     return report_files(shown(glob), found, most=most, out_of_time=time.monotonic() > end)
 
 
-async def grep_files(gate: PathGate, ripgrep: Path | None, arguments: Arguments) -> str:
+async def grep_files(gate: PathGate, ripgrep: Path | None, arguments: Arguments, context: ToolContext) -> str:
     search = _search_of(arguments)
     matcher = matcher_for(search.query)
     hits: list[Hit] = []

@@ -24,20 +24,20 @@ class HandTool:
     description: str
     parameters: Mapping[str, Any]
     read_only: bool
-    work: Callable[[Arguments], Awaitable[str | ToolOutput]]
+    work: Callable[[Arguments, ToolContext], Awaitable[str | ToolOutput]]
 
     async def execute(self, arguments: Arguments, context: ToolContext) -> ToolOutput:
         try:
-            done = await self.work(arguments)
+            done = await self.work(arguments, context)
         except Refused as refused:
             return ToolOutput.failed(refused.code, refused.sentence, transient=refused.transient)
         return ToolOutput(done) if isinstance(done, str) else done
 
 
-def threaded(work: Callable[[Arguments, CheckStop], T]) -> Callable[[Arguments], Awaitable[T]]:
+def threaded(work: Callable[[Arguments, CheckStop], T]) -> Callable[[Arguments, ToolContext], Awaitable[T]]:
     """Blocking work as the work of a tool."""
 
-    async def run(arguments: Arguments) -> T:
+    async def run(arguments: Arguments, context: ToolContext) -> T:
         return await in_thread(lambda check_stop: work(arguments, check_stop))
 
     return run

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engine.large_results import (
-    MOST_TOKENS,
     MemoryResults,
     beginning,
     between_characters,
@@ -22,7 +23,7 @@ from app.engine.scripted import ScriptedModel, call, say
 from app.engine.session import MemorySession
 from app.engine.steering import UserInput
 from app.engine.tokens import estimate_tokens
-from app.engine.tools import ToolOutput
+from app.engine.tools import MOST_TOKENS, ToolContext, ToolOutput
 from tests.engine.test_runner import Tool, agent, harness
 
 pytestmark = pytest.mark.anyio
@@ -68,6 +69,13 @@ async def test_a_shortened_result_is_told_from_a_whole_one() -> None:
         assert find_shortened(whole) is None
 
 
+async def test_what_is_stored_already_is_shortened_and_not_stored_again() -> None:
+    store = MemoryResults()
+    parts = find_shortened((await fit(ToolOutput(LARGE, is_kept=True), store)).text)
+    assert parts is not None
+    assert (parts.ref, store.texts) == (None, {})
+
+
 async def test_a_result_that_fits_is_not_touched() -> None:
     output = ToolOutput("x " * 10_000)
     assert await fit(output, MemoryResults()) is output
@@ -104,6 +112,20 @@ async def test_whatever_tool_it_comes_from_the_model_sees_the_short_form() -> No
     assert result.status == "ok"
     assert isinstance(given.results, MemoryResults)
     assert list(given.results.texts.values()) == [LARGE]
+
+
+class Measuring(Tool):
+    async def execute(self, arguments: Mapping[str, Any], context: ToolContext) -> ToolOutput:
+        return ToolOutput(f"{context.most_tokens} tokens")
+
+
+@pytest.mark.parametrize(("window", "most"), [(8_192, 2_048), (1_000_000, MOST_TOKENS)])
+async def test_a_tool_is_told_how_much_of_it_is_shown(window: int, most: int) -> None:
+    session, model = MemorySession("s"), ScriptedModel([call("look", "c1")], say("Seen."), window=window)
+    async for _ in run(agent(Measuring("look")), session, [UserInput("hello", "u1")], harness(model)):
+        pass
+    (result,) = session.messages[2].results
+    assert result.text == f"{most} tokens"
 
 
 @given(st.text(max_size=300).map(lambda text: text * 20), st.integers(0, 400))

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from app.engine.arguments import refuse_arguments
-from app.engine.large_results import MOST_TOKENS
+from app.engine.large_results import fit, most_for
 from app.engine.tokens import estimate_tokens
-from app.engine.tools import ToolContext, ToolOutput
+from app.engine.tools import MOST_TOKENS, ToolContext, ToolOutput
 from app.hands.results import StoredResults, result_tools
 from app.infra.ids import new_id
 
@@ -24,25 +24,33 @@ def results(tmp_path: Path) -> StoredResults:
     return StoredResults(tmp_path / "results" / "conv_1", new_id)
 
 
-async def ask(results: StoredResults, name: str, **arguments: Any) -> ToolOutput:
+async def ask(
+    results: StoredResults, name: str, most_tokens: int = MOST_TOKENS, **arguments: Any
+) -> ToolOutput:
+    """As a run does: the arguments are checked, and what is too large is shortened."""
     tool = result_tools(results)[name]
-    refused = refuse_arguments(tool, arguments)
-    return refused or await tool.execute(arguments, ToolContext("c1", lambda *_: None))
+    context = ToolContext("c1", lambda *_: None, most_tokens)
+    output = refuse_arguments(tool, arguments) or await tool.execute(arguments, context)
+    return await fit(output, results, most_tokens)
 
 
-async def test_reading_on_page_by_page_gives_the_whole(results: StoredResults) -> None:
-    ref, read, start = await results.keep(LOG), "", 0
-    while start < len(LOG):
-        output = await ask(results, "read_result", ref=ref, start=start)
+@pytest.mark.parametrize("window", [2_048, 4_096, 16_384, 32_768, 200_000])
+async def test_reading_on_page_by_page_gives_the_whole_in_any_window(
+    results: StoredResults, window: int
+) -> None:
+    ref, read, start = await results.keep(LOG[:100_000]), "", 0
+    while start < 100_000:
+        output = await ask(results, "read_result", most_for(window), ref=ref, start=start)
         assert output.error is None
-        assert estimate_tokens(output.text) < MOST_TOKENS
+        assert estimate_tokens(output.text) <= most_for(window)
         page = output.text.split("\n", 1)[1].rsplit("\n[Cut", 1)[0]
         assert LOG[start:].startswith(page)
         start += len(page)
         read += page
-        if start < len(LOG):
+        if start < 100_000:
             assert output.text.endswith(f"\n[Cut: go on with start {start}.]")
-    assert read == LOG
+    assert read == LOG[:100_000]
+    assert len(list(results.folder.iterdir())) == 1
 
 
 async def test_a_range_is_read_exactly(results: StoredResults) -> None:
@@ -76,6 +84,23 @@ async def test_many_places_are_cut_off_in_words(results: StoredResults) -> None:
     ref = await results.keep(LOG)
     text = (await ask(results, "search_result", ref=ref, pattern="quiet")).text
     assert text.endswith("[There are more. The first 50 are shown: look for a longer text.]")
+
+
+@pytest.mark.parametrize("window", [1_024, 4_096, 16_384])
+async def test_what_was_found_fits_in_any_window_and_is_not_stored_again(
+    results: StoredResults, window: int
+) -> None:
+    ref = await results.keep("".join(f"{number} 中文 {'ßx' * 300} " for number in range(500)))
+    output = await ask(results, "search_result", most_for(window), ref=ref, pattern="SSX" * 300)
+    assert output.text.startswith(f"[{ref}: where 'SSXSSX")
+    assert "There are more. The first " in output.text
+    assert estimate_tokens(output.text) <= most_for(window)
+    assert len(list(results.folder.iterdir())) == 1
+
+
+async def test_a_pattern_longer_than_any_place_worth_finding_is_refused(results: StoredResults) -> None:
+    ref = await results.keep(LOG)
+    assert (await ask(results, "search_result", ref=ref, pattern="a" * 1_001)).error == "E_ARGUMENTS"
 
 
 @pytest.mark.parametrize(
