@@ -17,6 +17,7 @@ from app.engine.compacting import Compactor
 from app.engine.errors import RETRYABLE, ProviderError, ProviderErrorKind
 from app.engine.events import Event, Fallback, Retry, Usage
 from app.engine.harness import Harness
+from app.engine.hurry import Hurry
 from app.engine.messages import Message, Origin, ToolCall
 from app.engine.metering import Meter
 from app.engine.provider import ModelRequest, ResolvedModel, StopReason
@@ -52,7 +53,15 @@ class CutOff(Exception):
 class Asking:
     """Asks for the answers of one run, one after the other. ``answer`` is the one that is not stored yet."""
 
-    def __init__(self, agent: Agent, session: Session, harness: Harness, abort: Abort, meter: Meter) -> None:
+    def __init__(
+        self,
+        agent: Agent,
+        session: Session,
+        harness: Harness,
+        abort: Abort,
+        hurry: Hurry,
+        meter: Meter,
+    ) -> None:
         self.answer: Answer | None = None
         self.model: ResolvedModel | None = None
         """The one that was asked last; looked for anew after a failure."""
@@ -63,6 +72,7 @@ class Asking:
         self._session = session
         self._harness = harness
         self._abort = abort
+        self._hurry = hurry
         self._meter = meter
         self._compactor = Compactor(agent, session, harness, abort, meter)
 
@@ -139,7 +149,7 @@ class Asking:
             if wait is None or answer.stop == "output_limit":
                 raise (CutOff("output_limit", failure) if cut is not None else final(failure))
             yield Retry(self._meter.next_attempt(), round(wait * 1000), failure.message)
-            async with self._abort.guard():
+            async with self._abort.guard(), self._hurry.wait():
                 await self._harness.clock.sleep(wait)
 
     def _begin(self, cut: Answer | None) -> Answer:

@@ -15,6 +15,7 @@ from app.engine.asking import Asking, CutOff
 from app.engine.errors import Aborted, ProviderError, SessionError
 from app.engine.events import Done, DoneStatus, Event, Failure, Steer
 from app.engine.harness import Harness
+from app.engine.hurry import Hurry
 from app.engine.large_results import most_for
 from app.engine.loop_guard import LoopGuard
 from app.engine.messages import Marker, Message, Text, ToolCall
@@ -38,13 +39,14 @@ async def run(
     *,
     abort: Abort | None = None,
     steering: Steering | None = None,
+    hurry: Hurry | None = None,
 ) -> AsyncGenerator[Event, None]:
     """Run one agent from its inputs to exactly one ``Done``, yielding all that happens on the way.
 
     Without inputs the run goes on from where the history stands. Errors of models, tools and the session
     become the ``Done``; only cancellation from outside and defects of the engine leave as exceptions.
     """
-    this = _Run(agent, session, harness, abort or Abort(), steering or NoSteering())
+    this = _Run(agent, session, harness, abort or Abort(), steering or NoSteering(), hurry or Hurry())
     try:
         await this.close_open_step()
         await this.listen(inputs)
@@ -86,7 +88,7 @@ class _Run:
     """The state of one run, and its steps in the order in which the loop takes them."""
 
     def __init__(
-        self, agent: Agent, session: Session, harness: Harness, abort: Abort, steering: Steering
+        self, agent: Agent, session: Session, harness: Harness, abort: Abort, steering: Steering, hurry: Hurry
     ) -> None:
         self.agent = agent
         self.session = session
@@ -95,7 +97,7 @@ class _Run:
         self.steering = steering
         self.meter = Meter()
         self.guard = LoopGuard()
-        self.asking = Asking(agent, session, harness, abort, self.meter)
+        self.asking = Asking(agent, session, harness, abort, hurry, self.meter)
         self.calls: StepCalls | None = None
         self.last_text = ""
 

@@ -149,6 +149,10 @@ class Room:
         live.cancel()
         await live.ended.wait()
 
+    def hurry(self) -> bool:
+        """Wait no longer for a model that is busy, but ask it again; whether anybody waited."""
+        return self._live is not None and self._live.hurry.now()
+
     async def resume(self) -> None:
         """Continue an interrupted turn, or try a failed one again. Raises ``NothingToResume``, ``RoomBusy``."""
         async with self._lock:

@@ -13,6 +13,7 @@ from anyio.to_thread import run_sync
 from app.engine import events as engine
 from app.engine.abort import Abort
 from app.engine.errors import EngineError, SessionError
+from app.engine.hurry import Hurry
 from app.engine.runner import run
 from app.engine.session import Session
 from app.engine.steering import Steering, UserInput
@@ -48,6 +49,7 @@ class LiveTurn:
         self.id = turn.id
         self.board = board
         self.abort = Abort()
+        self.hurry = Hurry()
         self.ended = anyio.Event()
         self.segments = Segments(board, turn.id, turn.member)
         self.floor = Floor("thinking", turn.member, turn.id, board.store.now())
@@ -110,7 +112,15 @@ class LiveTurn:
         agent = await run_sync(partial(members.agent, self.row.member, conversation), abandon_on_cancel=True)
         organising = partial(self._set_floor, "organising")
         harness = replace(members.harness(conversation), summarising=organising)
-        events = run(agent, session, self._inputs(session), harness, abort=self.abort, steering=steering)
+        events = run(
+            agent,
+            session,
+            self._inputs(session),
+            harness,
+            abort=self.abort,
+            steering=steering,
+            hurry=self.hurry,
+        )
         await self._follow_all(events)
         members.note(self._session, self.end(), self.model)
 
