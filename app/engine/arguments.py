@@ -9,7 +9,12 @@ from app.engine.messages import ToolCall
 from app.engine.tools import Tool, ToolOutput
 
 if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
     from jsonschema.exceptions import ValidationError
+
+_KEPT_VALIDATORS = 256
+_validators: dict[int, Draft202012Validator] = {}
+"""By the identity of the schema, which its validator keeps alive."""
 
 _PROBLEMS = {
     "incomplete": "The arguments were cut off before they were complete. Nothing was run. Write less in one call:"
@@ -28,15 +33,29 @@ def explain_problem(call: ToolCall) -> ToolOutput:
 
 
 def refuse_arguments(tool: Tool, arguments: Mapping[str, Any]) -> ToolOutput | None:
-    """None where the arguments fit the tool's schema, else what is wrong and which names are accepted."""
-    # Imported at the first call: a start without any tool call should not pay for it.
-    from jsonschema import Draft202012Validator
+    """None where the arguments fit the tool's schema, else what is wrong and which names are accepted.
 
-    error = next(iter(Draft202012Validator(tool.parameters).iter_errors(arguments)), None)
+    Raises for a schema that cannot be used; one that points to another document is such, as nothing is fetched.
+    """
+    error = next(_validator(tool.parameters).iter_errors(arguments), None)
     if error is None:
         return None
     accepted = ", ".join(tool.parameters.get("properties", {})) or "none"
     return ToolOutput.failed("E_ARGUMENTS", f"{_sentence(error)} Accepted by {tool.name}: {accepted}.")
+
+
+def _validator(schema: Mapping[str, Any]) -> Draft202012Validator:
+    """Made once for each schema: the same few tools are called again and again."""
+    known = _validators.get(id(schema))
+    if known is None or known.schema is not schema:
+        # Imported at the first call of a process, which has waited for a model: a start should not pay for it.
+        from jsonschema import Draft202012Validator
+        from referencing import Registry
+
+        if len(_validators) >= _KEPT_VALIDATORS:
+            del _validators[next(iter(_validators))]
+        known = _validators[id(schema)] = Draft202012Validator(schema, registry=Registry())
+    return known
 
 
 def _sentence(error: ValidationError) -> str:
