@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from html import escape
 from pathlib import PurePosixPath
 
 from app.hands.errors import Refused
@@ -19,12 +20,14 @@ NAMES = ("AGENTS.md", "CLAUDE.md")
 MOST_BYTES = 32_768
 """Of all of them together; what stands nearest to the work is kept."""
 
+_TAG = re.compile(r"[<\uff1c\ufe64](?=\W{0,20}" + r"\W{0,3}".join("instructions") + ")", re.IGNORECASE)
+"""What would close the frame around such a text, or open another one, whatever stands between its letters."""
 _IMPORT = re.compile(r"@(?:\./)?([\w./-]+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Instructions:
-    """One such file: its path, as a model should write it, and its text."""
+    """One such file: its path and its text, as they stand in a prompt between ``<instructions>`` tags."""
 
     path: str
     text: str
@@ -64,4 +67,4 @@ def _read(gate: PathGate, path: str) -> Instructions | None:
         return None
     decoded = decode(data)
     text = printable(decoded.text).strip() if decoded else ""
-    return Instructions(label, text) if text else None
+    return Instructions(escape(label), _TAG.sub("&lt;", text)) if text else None
