@@ -11,6 +11,8 @@ from collections.abc import Coroutine
 from types import TracebackType
 from typing import Any
 
+import anyio
+
 from app.infra.logs import failure
 
 GRACE = 0.8
@@ -21,6 +23,7 @@ class Crew:
     """``async with Crew() as crew``: every task started in it has ended when the block is left.
 
     One that swallows its cancellation is left behind after a grace, and that is logged: nobody waits for ever.
+    A host that is cancelled while it waits goes on waiting, and is cancelled then.
     """
 
     def __init__(self, grace: float = GRACE) -> None:
@@ -40,10 +43,24 @@ class Crew:
     ) -> None:
         for task in self._tasks:
             task.cancel()
-        if self._tasks:
-            _, stubborn = await asyncio.wait(self._tasks, timeout=self._grace)
-            for task in stubborn:
-                failure("task_left_behind", RuntimeError(task.get_name()))
+        cancelled = await self._wait()
         for task in self._tasks:
-            if task.done() and not task.cancelled():
+            if not task.done():
+                failure("task_left_behind", RuntimeError(task.get_name()))
+            elif not task.cancelled():
                 task.exception()  # looked at, so that nobody is warned of it
+        if cancelled is not None:
+            raise cancelled
+
+    async def _wait(self) -> asyncio.CancelledError | None:
+        """Until all have ended or the grace is over; the cancellation of the host that came meanwhile."""
+        now = asyncio.get_running_loop().time
+        until, cancelled = now() + self._grace, None
+        # The shield keeps an anyio scope from cancelling again at every turn of the loop.
+        with anyio.CancelScope(shield=True):
+            while (left := until - now()) > 0 and not all(task.done() for task in self._tasks):
+                try:
+                    await asyncio.wait(self._tasks, timeout=left)
+                except asyncio.CancelledError as error:
+                    cancelled = error
+        return cancelled

@@ -44,9 +44,10 @@ def is_mutating(name: str) -> bool:
 
 
 async def tidy() -> None:
-    """What has to be put away takes a moment, whoever is in a hurry."""
+    """What has to be put away takes a while, whoever is in a hurry."""
     with CancelScope(shield=True):
-        await checkpoint()
+        for _ in range(8):
+            await checkpoint()
 
 
 class Tool:

@@ -31,6 +31,35 @@ async def test_a_task_that_tidies_up_is_waited_for() -> None:
     assert task.done()
 
 
+async def test_a_host_that_is_cancelled_meanwhile_waits_all_the_same() -> None:
+    begun, tidied = asyncio.Event(), asyncio.Event()
+
+    async def tidy() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            begun.set()
+            for _ in range(9):
+                await asyncio.sleep(0)
+            tidied.set()
+
+    async def host() -> None:
+        async with Crew() as crew:
+            crew.start(tidy())
+            await asyncio.sleep(0)
+
+    async with Crew() as crew:
+        task = crew.start(host())
+        await begun.wait()
+        for _ in range(3):
+            task.cancel()
+            await asyncio.sleep(0)
+        assert not task.done()
+        await asyncio.wait([task])
+    assert task.cancelled()
+    assert tidied.is_set()
+
+
 async def test_a_task_that_does_not_let_itself_be_ended_is_left_behind() -> None:
     release = asyncio.Event()
 
