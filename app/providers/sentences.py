@@ -172,6 +172,12 @@ _CASES = (
     ),
     _Case(
         "unknown_model",
+        "{source} has not loaded the model {model} onto its machine. Get it there with `ollama pull {model}`, "
+        "or choose another model.",
+        words=r"try pulling it",
+    ),
+    _Case(
+        "unknown_model",
         "{source} has no model called {model}, or this account may not use it. "
         "Choose another model, or correct the name under {settings}.",
     ),

@@ -59,7 +59,14 @@ OLLAMA: dict[str, Answer] = {
     "expired": fail(403, "your subscription has ended, please renew to continue"),
 }
 
-WORDS = {"messages": ANTHROPIC, "native": OLLAMA, "tags": OLLAMA}
+GEMINI: dict[str, Answer] = {
+    "bad": fail(400, "API key not valid. Please pass a valid API key."),
+    "broke": fail(429, "You exceeded your current quota, please check your plan and billing details."),
+    "limited": fail(429, "Too many requests per minute for this project. Please retry later."),
+    "expired": fail(403, "Your subscription has expired. Renew to continue."),
+}
+
+WORDS = {"messages": ANTHROPIC, "native": OLLAMA, "tags": OLLAMA, "generate": GEMINI}
 """By what a request wants; everybody else speaks like OpenAI."""
 
 

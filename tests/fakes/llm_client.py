@@ -23,8 +23,10 @@ ROOT = Path(__file__).resolve().parents[2]
 class FakeLLM:
     """One running fake server: ``url`` (without ``/v1``), what it shall answer, what it was asked."""
 
+    module = "tests.fakes.llm_server"
+
     def __init__(self) -> None:
-        command = [sys.executable, "-m", "tests.fakes.llm_server", "--port", "0", "--until-eof"]
+        command = [sys.executable, "-m", self.module, "--port", "0", "--until-eof"]
         self._process = subprocess.Popen(
             command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
@@ -61,7 +63,7 @@ class FakeLLM:
         self._post("/release", {"hold": hold, "count": count})
 
     def requests(self, at_least: int = 0) -> list[dict[str, Any]]:
-        """What came in so far; waits for so many. Each has number, connection, path, headers, body,
+        """What came in so far; waits for so many. Each has number, connection, path, query, headers, body,
         refused, ended, at."""
         found: list[dict[str, Any]] = self._http.get("/requests", params={"atleast": at_least}).json()
         return found

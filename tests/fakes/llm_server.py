@@ -2,8 +2,8 @@
 
 ``python -m tests.fakes.llm_server --port 0`` prints one line, its URL, and serves until it is killed or, with
 ``--until-eof``, until its standard input closes. It speaks OpenAI's chat completions and Anthropic's Messages under
-any prefix that ends in ``/v1``, and Ollama's chat under ``/api``. Tests steer it over HTTP (``llm_client.FakeLLM``
-does it for them):
+any prefix that ends in ``/v1``, Ollama's chat under ``/api``, and Gemini's streams. Tests steer it over HTTP
+(``llm_client.FakeLLM`` does it for them):
 
     POST /script    {"answers": [...], "for": {"model", "key", "path"}}  answers to come, in order; the narrowest
                     matching list is used first.  {"default": answer, "models": [...], "keys": [...]}  what
@@ -28,7 +28,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any
 
-from tests.fakes import anthropic_messages, key_states, ollama_chat, openai_chat
+from tests.fakes import anthropic_messages, gemini_chat, key_states, ollama_chat, openai_chat
 from tests.fakes.http_wire import Connection, ConnectionGone, Reply, Request
 from tests.fakes.llm_script import Answer, Step, fail, say
 
@@ -38,6 +38,7 @@ PATHS = {
     "chat": "/v1/chat/completions",
     "messages": "/v1/messages",
     "native": "/api/chat",
+    "generate": ":streamGenerateContent",
     "models": "/v1/models",
     "tags": "/api/tags",
 }
@@ -47,6 +48,7 @@ DIALECTS: dict[str | None, Any] = {
     "chat": openai_chat,
     "messages": anthropic_messages,
     "native": ollama_chat,
+    "generate": gemini_chat,
     "tags": ollama_chat,
 }
 LISTS = ("models", "tags")
@@ -255,11 +257,15 @@ def _record(request: Request, number: int) -> Record:
         "connection": request.connection,
         "method": request.method,
         "path": request.path,
+        "query": request.query,
         "headers": headers,
         "wants": wants,
-        "key": headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ") or None,
+        "key": headers.get("x-api-key")
+        or headers.get("x-goog-api-key")
+        or headers.get("authorization", "").removeprefix("Bearer ")
+        or None,
         "model": fields.get("model"),
-        "stream": bool(fields.get("stream", wants == "native")),
+        "stream": bool(fields.get("stream", wants in ("native", "generate"))),
         "wants_usage": wants != "chat" or bool(options.get("include_usage")) or not fields.get("stream"),
         "body": body,
         "refused": None,
@@ -291,9 +297,8 @@ def _echo(last: str | None) -> Answer:
     return say("You said: ", "something with parts" if last is None else last, ".")
 
 
-async def serve(port: int, until_eof: bool) -> None:
+async def serve(server: FakeModelServer, port: int, until_eof: bool) -> None:
     loop = asyncio.get_running_loop()
-    server = FakeModelServer()
     listener = await loop.create_server(lambda: Connection(server.handle), "127.0.0.1", port)
     print(f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}", flush=True)
     if until_eof:
@@ -302,14 +307,18 @@ async def serve(port: int, until_eof: bool) -> None:
         await listener.serve_forever()
 
 
-if __name__ == "__main__":
+def main(description: str, make: Callable[[], FakeModelServer] = FakeModelServer) -> None:
     options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     options.add_argument("--port", type=int, default=0)
     options.add_argument("--until-eof", action="store_true", help="end when standard input closes")
     chosen = options.parse_args()
     try:
-        asyncio.run(serve(chosen.port, chosen.until_eof))
+        asyncio.run(serve(make(), chosen.port, chosen.until_eof))
     except KeyboardInterrupt:
         pass
+
+
+if __name__ == "__main__":
+    main(__doc__)
