@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,8 +13,17 @@ from pathlib import Path
 import anyio
 from anyio.abc import Process
 
+import app
+
 _ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C.UTF-8"}
 """All that such a program is told: no key, no setting, no proxy."""
+
+
+def of_ours(module: str, *packages: Path) -> tuple[str, ...]:
+    """The command that runs ``main`` of a module of ours, with the standard library and the named folders only."""
+    start = f"import sys; sys.path += sys.argv[1:]; from {module} import main; main()"
+    folders = map(str, (Path(app.__file__).parents[1], *packages))
+    return (sys.executable, "-I", "-S", "-c", start, *folders)
 
 
 @asynccontextmanager
@@ -22,14 +32,15 @@ async def child(command: Sequence[str], *, folder: Path, told: bytes | None = No
 
     Raises ``OSError`` where it cannot be started.
     """
-    process = await anyio.open_process(
-        command,
-        stdin=subprocess.DEVNULL if told is None else subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        cwd=folder,
-        env=_ENVIRONMENT,
-        start_new_session=True,
-    )
+    with anyio.CancelScope(shield=True):  # a program that is only half started could not be ended
+        process = await anyio.open_process(
+            command,
+            stdin=subprocess.DEVNULL if told is None else subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=folder,
+            env=_ENVIRONMENT,
+            start_new_session=True,
+        )
     try:
         if told is not None:
             await _tell(process, told)

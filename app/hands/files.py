@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
-from app.engine.tools import Tool, ToolOutput
+from app.engine.tools import Tool, ToolContext, ToolOutput
 from app.hands.errors import Refused
 from app.hands.large import view_large
 from app.hands.ledger import SHOWN_HASH, ReadLedger, content_hash
@@ -15,11 +16,13 @@ from app.hands.permissions.closed_places import asks
 from app.hands.permissions.names import shown
 from app.hands.permissions.paths import PathGate
 from app.hands.permissions.places import Place, read_whole
-from app.hands.pictures import LONGEST_SIDE, KeepPicture, make_small
+from app.hands.picture_child import LONGEST_SIDE
+from app.hands.pictures import KeepPicture, make_small
 from app.hands.text import decode, find_kind, line_count, line_ends, looks_binary, number_of
-from app.hands.threads import CheckStop
+from app.hands.threads import CheckStop, in_thread
 from app.hands.tool import PATH, Arguments, HandTool, schema, threaded
 from app.hands.view import Range, view
+from app.infra.threads import to_the_end
 
 _RANGE = {
     "type": "object",
@@ -52,7 +55,7 @@ def looking_tools(
             "the next one. A file must be read before it is changed. A picture is shown to you as one.",
             schema({"path": PATH}, {"range": _RANGE}),
             True,
-            threaded(partial(read_file, gate, ledger, keep_picture)),
+            partial(read_file, gate, ledger, keep_picture),
         ),
         HandTool(
             "list_files",
@@ -72,13 +75,28 @@ def looking_tools(
     )
 
 
-def read_file(
+async def read_file(
     gate: PathGate,
     ledger: ReadLedger,
     keep_picture: KeepPicture | None,
     arguments: Arguments,
-    check_stop: CheckStop,
+    context: ToolContext,
 ) -> str | ToolOutput:
+    read = await in_thread(partial(_read, gate, ledger, arguments))
+    if isinstance(read, str):
+        return read
+    if keep_picture is None or not (find_kind(read.data) or "").endswith("image"):
+        return _no_text(read.label, len(read.data), read.data[:SNIFFED_BYTES])
+    return await _picture(read, keep_picture)
+
+
+@dataclass(frozen=True, slots=True)
+class _NoText:
+    label: str
+    data: bytes
+
+
+def _read(gate: PathGate, ledger: ReadLedger, arguments: Arguments, check_stop: CheckStop) -> str | _NoText:
     wanted = Range.of(arguments.get("range"))
     with gate.find(arguments["path"], "read") as place, place.open_file() as file:
         size = os.fstat(file.fileno()).st_size
@@ -91,9 +109,7 @@ def read_file(
     ledger.note(place.path, content_hash(data))
     decoded = decode(data)
     if decoded is None:
-        if keep_picture is not None and (find_kind(data) or "").endswith("image"):
-            return _picture(place.label, data, keep_picture)
-        return _no_text(place.label, len(data), data[:SNIFFED_BYTES])
+        return _NoText(place.label, data)
     return view(place.label, len(data), content_hash(data), decoded, wanted)
 
 
@@ -103,18 +119,18 @@ def _no_text(label: str, size: int, head: bytes) -> str:
     return f"[{label}: {kind}, {size:,} bytes. It is no text, so nothing of it is shown.{looked}]"
 
 
-def _picture(label: str, data: bytes, keep: KeepPicture) -> ToolOutput:
-    small = make_small(data, label)
+async def _picture(read: _NoText, keep: KeepPicture) -> ToolOutput:
+    small = await make_small(read.data, read.label)
     try:
-        image = keep(small)
+        image = await to_the_end(partial(keep, small))
     except OSError as error:
         raise Refused(
-            "E_FAILED", f"{label} cannot be shown: {error.strerror or error}.", transient=True
+            "E_FAILED", f"{read.label} cannot be shown: {error.strerror or error}.", transient=True
         ) from error
     size = f"{small.was[0]:,} × {small.was[1]:,} pixels"
     scaled = "" if max(small.was) <= LONGEST_SIDE else f", scaled to {small.width:,} × {small.height:,}"
     return ToolOutput(
-        f"[{label}: {find_kind(data)}, {size}{scaled}. It is shown after the results.]", (image,)
+        f"[{read.label}: {find_kind(read.data)}, {size}{scaled}. It is shown after the results.]", (image,)
     )
 
 

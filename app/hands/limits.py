@@ -29,6 +29,12 @@ CONTEXT_LINES_MOST = 10
 SHOWN_LINE = 400
 """Characters of one line that a search shows."""
 
+PICTURE_SECONDS = 20.0
+"""After which the look at a picture is given up."""
+
+PICTURE_BYTES = 64 * 1024 * 1024
+"""More than any picture of a bounded size, however badly it is packed."""
+
 SEARCH_SECONDS = 30.0
 """After which a search gives what it has."""
 

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import io
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import anyio
+from anyio.lowlevel import RunVar
 
 from app.engine.messages import Image
+from app.hands.children import child, of_ours, output_of
 from app.hands.errors import Refused
+from app.hands.limits import PICTURE_BYTES, PICTURE_SECONDS
 from app.infra.files import write_atomic
 from app.infra.ids import NewId
-
-if TYPE_CHECKING:
-    from PIL import Image as pillow
-
-LONGEST_SIDE = 2000
-"""Pixels; a larger picture is scaled down before it is kept."""
-MOST_PIXELS = 64_000_000
-"""A picture of more would take more memory than a picture is worth."""
-LARGEST_PNG = 3_000_000
-"""Bytes; a larger one is a photograph, and kept as JPEG."""
-QUALITY = 85
 
 _MEDIA_TYPES = {"png": "image/png", "jpeg": "image/jpeg"}
 _REF = re.compile(r"results/[0-9a-z_]{1,60}/img_[0-9a-z]{1,40}\.(png|jpeg)")
@@ -78,53 +74,64 @@ def load_picture(root: Path, ref: str) -> tuple[str, bytes] | None:
         return None
 
 
-def make_small(data: bytes, label: str) -> SmallPicture:
-    """Raises ``Refused`` for what cannot be opened as a picture, or has too many pixels."""
-    from PIL import Image as pillow
-    from PIL import ImageOps
+async def make_small(data: bytes, label: str, seconds: float = PICTURE_SECONDS) -> SmallPicture:
+    """Raises ``Refused`` for what cannot be opened as a picture, has too many pixels, or takes too long."""
+    async with _one_at_a_time():
+        try:
+            with anyio.fail_after(seconds):
+                told, small = await _asked(data)
+        except TimeoutError:
+            raise Refused("E_TIMEOUT", f"{label} took too long to be opened. Scale it down first.") from None
+        except OSError as error:
+            raise Refused("E_FAILED", f"{label} could not be opened: {error}.", transient=True) from error
+    match told:
+        case {
+            "kind": "png" | "jpeg" as kind,
+            "width": int(width),
+            "height": int(height),
+            "was": [int(wide), int(high)],
+        }:
+            return SmallPicture(small, kind, width, height, (wide, high))
+        case {"too_large": size}:
+            raise Refused("E_TOO_LARGE", f"{label} has {size}, too many to be opened. Scale it down first.")
+        case {"failed": why}:
+            raise Refused("E_FAILED", f"{label} cannot be opened as a picture: {why}.")
+        case _:
+            raise Refused("E_FAILED", f"{label} cannot be opened as a picture.")
 
-    pillow.MAX_IMAGE_PIXELS = None  # our own limit stands below, and comes before anything is decoded
+
+async def _asked(data: bytes) -> tuple[Any, bytes]:
+    """What the child says of a picture, and the small one; None where it broke off."""
+    answer = bytearray()
+    async with child(_command(), folder=Path("/"), told=data) as process:
+        async for piece in output_of(process):
+            answer += piece
+            if len(answer) > PICTURE_BYTES:
+                return None, b""
+        if await process.wait() != 0:
+            return None, b""
+    told, _, small = bytes(answer).partition(b"\n")
     try:
-        with pillow.open(io.BytesIO(data), formats=("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")) as opened:
-            was = opened.size
-            if was[0] * was[1] > MOST_PIXELS:
-                raise Refused(
-                    "E_TOO_LARGE",
-                    f"{label} has {was[0]:,} by {was[1]:,} pixels, too many to be opened. Scale it down first.",
-                )
-            is_photo = opened.format == "JPEG"
-            opened.draft("RGB", (LONGEST_SIDE * 2, LONGEST_SIDE * 2))
-            upright = ImageOps.exif_transpose(opened)
-            upright.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
-            data = _jpeg(upright) if is_photo else _png(upright)
-            if not is_photo and len(data) > LARGEST_PNG:
-                is_photo, data = True, _jpeg(upright)
-            return SmallPicture(data, "jpeg" if is_photo else "png", *upright.size, was)
-    except Refused:
-        raise
-    except Exception as error:  # a decoder meets any bytes, and raises what it likes
-        raise Refused("E_FAILED", f"{label} cannot be opened as a picture: {error}.") from error
+        return json.loads(told), small
+    except ValueError:
+        return None, b""
 
 
-def _jpeg(picture: pillow.Image) -> bytes:
-    return _saved(_flat(picture), format="JPEG", quality=QUALITY)
+@cache
+def _command() -> tuple[str, ...]:
+    pillow = find_spec("PIL")
+    assert pillow, "it is installed with this program"
+    assert pillow.origin
+    return of_ours("app.hands.picture_child", Path(pillow.origin).parents[1])
 
 
-def _png(picture: pillow.Image) -> bytes:
-    return _saved(picture.convert("RGBA" if picture.has_transparency_data else "RGB"), format="PNG")
+_turn: RunVar[anyio.Lock] = RunVar("turn")
 
 
-def _flat(picture: pillow.Image) -> pillow.Image:
-    """On white where it can be looked through."""
-    if not picture.has_transparency_data:
-        return picture.convert("RGB")
-    from PIL import Image as pillow
-
-    over = picture.convert("RGBA")
-    return pillow.alpha_composite(pillow.new("RGBA", over.size, "white"), over).convert("RGB")
-
-
-def _saved(picture: pillow.Image, **options: Any) -> bytes:
-    target = io.BytesIO()
-    picture.save(target, **options)
-    return target.getvalue()
+def _one_at_a_time() -> anyio.Lock:
+    """The lock of this event loop: a large picture takes much memory, and many may be asked for side by side."""
+    lock = _turn.get(None)
+    if lock is None:
+        lock = anyio.Lock()
+        _turn.set(lock)
+    return lock

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from functools import partial
@@ -11,9 +10,8 @@ from pathlib import Path
 import anyio
 from anyio.abc import Process
 
-import app
 from app.engine.tools import Tool, ToolContext
-from app.hands.children import child, output_of
+from app.hands.children import child, of_ours, output_of
 from app.hands.errors import Refused
 from app.hands.globs import Glob
 from app.hands.grep import Hit, Search, grep
@@ -34,9 +32,6 @@ from app.hands.ripgrep import name_candidates
 from app.hands.threads import CheckStop, in_thread
 from app.hands.tool import Arguments, HandTool, schema, threaded
 from app.hands.tree import Tree
-
-_START = "import sys; sys.path.append(sys.argv[1]); from app.hands.grep_child import main; main()"
-_PYTHON = (sys.executable, "-I", "-S", "-c", _START, str(Path(app.__file__).parents[1]))
 
 _LEFT_OUT = (
     "Left out: links, closed files, and folders that programs fill (.git, node_modules, virtual environments, caches) "
@@ -154,7 +149,9 @@ async def _in_process(
     gate: PathGate, search: Search, candidates: list[str] | None, take: Callable[[Hit], None]
 ) -> None:
     """The same search in a process that can be killed, whatever the pattern does there."""
-    async with child(_PYTHON, folder=gate.workspace, told=order(gate, search, candidates)) as process:
+    async with child(
+        of_ours("app.hands.grep_child"), folder=gate.workspace, told=order(gate, search, candidates)
+    ) as process:
         async for line in _lines(process):
             take(hit_from(line))
         if await process.wait() != 0:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import shutil
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import anyio.lowlevel
 import jsonschema
+from PIL import Image as pillow
 
 from app.engine.tools import Tool, ToolContext, ToolOutput
 from app.hands.ledger import ReadLedger
@@ -82,6 +85,12 @@ def write(path: Path, text: str | bytes) -> Path:
     return path
 
 
+def picture(width: int, height: int, format: str = "PNG", mode: str = "RGB", **save: Any) -> bytes:
+    target = io.BytesIO()
+    pillow.new(mode, (width, height), "red").save(target, format=format, **save)
+    return target.getvalue()
+
+
 def fingerprint(folder: Path) -> dict[str, str]:
     """Everything below ``folder``: kind, mode and content, so that any change shows."""
     found = {}
@@ -123,7 +132,11 @@ def running() -> set[str]:
     tasks = Path("/proc/self/task")
     if not tasks.is_dir():
         return set()
-    return {pid for task in tasks.iterdir() for pid in (task / "children").read_text().split()}
+    found: set[str] = set()
+    for task in tasks.iterdir():
+        with suppress(FileNotFoundError):  # a thread that ends meanwhile
+            found.update((task / "children").read_text().split())
+    return found
 
 
 async def gone(pid: int) -> None:

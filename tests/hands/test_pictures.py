@@ -1,99 +1,97 @@
-"""Pictures of tools: small, upright, without what the camera noted, and behind a reference that leads nowhere else."""
+"""Pictures of tools: opened one at a time, where it can be ended, and behind a reference that leads nowhere else."""
 
 from __future__ import annotations
 
 import errno
 import io
+import re
 from pathlib import Path
-from typing import Any
 
+import anyio
+import anyio.lowlevel
 import pytest
 from PIL import Image as pillow
 
+import app
 from app.engine.messages import Image
 from app.hands.errors import Refused
 from app.hands.ledger import ReadLedger
-from app.hands.pictures import (
-    LARGEST_PNG,
-    LONGEST_SIDE,
-    SmallPicture,
-    StoredPictures,
-    load_picture,
-    make_small,
-    name_of,
-)
+from app.hands.picture_child import LONGEST_SIDE
+from app.hands.pictures import SmallPicture, StoredPictures, load_picture, make_small, name_of
 from app.hands.toolbox import file_tools
 from app.infra.ids import new_id
-from tests.hands.places import Hands, Machine, write
+from tests.hands.places import Hands, Machine, picture, running, write
 
 pytestmark = pytest.mark.anyio
 
 
-def picture(width: int, height: int, format: str = "PNG", mode: str = "RGB", **save: Any) -> bytes:
-    target = io.BytesIO()
-    pillow.new(mode, (width, height), "red").save(target, format=format, **save)
-    return target.getvalue()
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine.made_in(tmp_path)
 
 
-def opened(small: SmallPicture) -> pillow.Image:
-    return pillow.open(io.BytesIO(small.data))
-
-
-@pytest.mark.parametrize("format", ["PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF"])
-@pytest.mark.parametrize(
-    ("sides", "kept"), [((4000, 1000), (2000, 500)), ((1000, 4000), (500, 2000)), ((2000, 9), (2000, 9))]
-)
-def test_the_longest_side_is_scaled(format: str, sides: tuple[int, int], kept: tuple[int, int]) -> None:
-    small = make_small(picture(*sides, format), "photo")
-    assert (small.width, small.height) == kept == opened(small).size
-    assert small.was == sides
-    assert small.kind == ("jpeg" if format == "JPEG" else "png")
-
-
-def test_a_photograph_is_turned_upright_and_loses_what_the_camera_noted() -> None:
-    exif = pillow.Exif()
-    exif[0x0112] = 6  # turned by a quarter
-    exif[0x010F] = "Secret camera"
-    small = make_small(picture(40, 20, "JPEG", exif=exif), "photo")
-    assert (small.width, small.height) == (20, 40)
-    assert b"Secret" not in small.data
-
-
-def test_what_can_be_looked_through_stays_so() -> None:
-    assert opened(make_small(picture(10, 10, mode="RGBA"), "icon")).mode == "RGBA"
-
-
-def test_a_large_png_is_kept_as_a_photograph() -> None:
-    noise = pillow.effect_noise((1500, 1500), 100).convert("RGB")
-    target = io.BytesIO()
-    pillow.merge(
-        "RGB", (noise.getchannel(0), pillow.effect_noise((1500, 1500), 90), noise.getchannel(1))
-    ).save(target, format="PNG")
-    small = make_small(target.getvalue(), "scan")
-    assert small.kind == "jpeg"
-    assert len(small.data) < LARGEST_PNG
+def large() -> bytes:
+    """Takes a while to be opened."""
+    return picture(6_000, 4_000, "WEBP")
 
 
 @pytest.mark.parametrize(
     "data",
     [b"", b"\x89PNG\r\n\x1a\n" + bytes(100), picture(50, 50)[:60], b"<svg/>", b"GIF89a" + b"\xff" * 50],
 )
-def test_what_cannot_be_opened_is_refused_in_words(data: bytes) -> None:
-    with pytest.raises(Refused, match="cannot be opened as a picture"):
-        make_small(data, "photo.png")
+async def test_what_cannot_be_opened_is_refused_in_words(data: bytes) -> None:
+    with pytest.raises(Refused, match=r"photo\.png cannot be opened as a picture: "):
+        await make_small(data, "photo.png")
 
 
-def test_a_picture_of_too_many_pixels_is_refused_before_it_is_decoded() -> None:
-    bomb = picture(1, 1)
-    bomb = bomb[:16] + (60_000).to_bytes(4) + (60_000).to_bytes(4) + bomb[24:]
+async def test_a_picture_of_too_many_pixels_is_refused_in_words() -> None:
+    with pytest.raises(Refused, match="big has 6,000 by 5,000 pixels") as refused:
+        await make_small(picture(6_000, 5_000), "big")
+    assert refused.value.code == "E_TOO_LARGE"
+
+
+async def test_a_picture_that_takes_too_long_is_given_up() -> None:
     with pytest.raises(Refused) as refused:
-        make_small(bomb, "bomb.png")
-    assert refused.value.code in ("E_TOO_LARGE", "E_FAILED")
+        await make_small(large(), "big", seconds=0)
+    assert refused.value.code == "E_TIMEOUT"
+    assert running() == set()
 
 
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    return Machine.made_in(tmp_path)
+async def test_a_stop_ends_the_look_at_a_picture() -> None:
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(make_small, large(), "big")
+        with anyio.move_on_after(5):  # where the system does not tell what runs
+            while not running():
+                await anyio.lowlevel.checkpoint()
+        tasks.cancel_scope.cancel()
+    assert running() == set()
+
+
+async def test_pictures_asked_for_side_by_side_are_opened_one_at_a_time() -> None:
+    seen: list[int] = []
+    done: list[SmallPicture] = []
+
+    async def one() -> None:
+        done.append(await make_small(picture(20, 10), "small"))
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(4):
+            tasks.start_soon(one)
+        while len(done) < 4:
+            seen.append(len(running()))
+            await anyio.lowlevel.checkpoint()
+    assert max(seen) <= 1
+
+
+def test_no_picture_is_opened_in_the_process_that_serves() -> None:
+    folder = Path(app.__file__).parent
+    importing = re.compile(r"^\s*(from|import) PIL\b", re.MULTILINE)
+    found = {
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*.py")
+        if importing.search(path.read_text())
+    }
+    assert found == {"hands/picture_child.py"}
 
 
 async def test_a_picture_that_is_read_is_shown_and_found_again(machine: Machine, tmp_path: Path) -> None:
