@@ -17,16 +17,6 @@ from app.providers.wordings import ATTACHMENT, OUTPUT_CAP, PER_MINUTE, WORDINGS
 
 Verdict = ProviderErrorKind | Literal["aborted"]
 
-Rotation = Literal[
-    "account:auth",
-    "account:balance",
-    "account:rate_limit",
-    "account:subscription",
-    "network",
-    "same_everywhere",
-    "none",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Symptom:
@@ -52,25 +42,6 @@ def classify(symptom: Symptom) -> Verdict:
     if status in (None, 200):
         status = _status_inside(symptom.code)
     return _Answer(symptom.code, symptom.message).kind(status)
-
-
-def rotation(symptom: Symptom) -> Rotation:
-    """What a change of account or host could help: M3's classes, finer by account."""
-    match classify(symptom):
-        case "aborted":
-            return "none"
-        case "auth":
-            return "account:auth"
-        case "balance":
-            return "account:balance"
-        case "rate_limit":
-            return "account:rate_limit"
-        case "subscription":
-            return "account:subscription"
-        case "timeout" | "dropped" | "unreachable" if symptom.raised:
-            return "network"
-        case _:
-            return "same_everywhere"
 
 
 _USUAL: dict[int, ProviderErrorKind] = {

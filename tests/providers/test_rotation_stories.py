@@ -19,10 +19,10 @@ from app.providers.cooldown import COOLDOWN, Cooldowns
 from app.providers.routing import Sources
 from app.providers.sources import SourceConfig
 from app.providers.wires import Wiring
-from tests.engine.test_runner import done_of, shape
+from tests.engine.test_runner import Tool, done_of, shape
 from tests.fakes.clock import FakeClock
 from tests.fakes.llm_client import FakeLLM
-from tests.fakes.llm_script import cut, fail, say
+from tests.fakes.llm_script import call, cut, fail, say
 from tests.models.stands import counted_ids
 
 pytestmark = pytest.mark.anyio
@@ -41,6 +41,7 @@ class Workshop:
         self.sources = [lab, spare]
         self.secrets = {"k1": LIMITED, "k2": BAD, "k3": GOOD, "k9": SPARE}
         self.session = MemorySession("s")
+        self.tools: dict[str, Tool] = {}
         self.models = Sources(
             configured=lambda: self.sources,
             default=lambda: None,
@@ -54,7 +55,7 @@ class Workshop:
 
     async def say(self, text: str, *, model: str | None = None) -> list[events.Event]:
         harness = Harness(self.models, self.clock, self._new_id, lambda: 0.5)
-        agent = Agent("commander", lambda: "Be brief.", {}, model=model)
+        agent = Agent("commander", lambda: "Be brief.", self.tools, model=model)
         spoken = [UserInput(text, self._new_id("msg"))]
         return [event async for event in run(agent, self.session, spoken, harness)]
 
@@ -224,6 +225,23 @@ async def test_a_source_whose_keys_are_gone_says_so_and_the_next_group_answers(w
     happened = await workshop.say("hello")
     assert workshop.asked() == [SPARE]
     assert 'key of the model source "lab" is gone' in of(events.Fallback, happened)[0].reason
+
+
+async def test_a_key_that_fails_between_two_steps_ends_the_run_with_its_steps_kept_and_a_new_one_goes_on(
+    workshop: Workshop, llm: FakeLLM
+) -> None:
+    workshop.sources = [replace(workshop.sources[0], keys=("k3",))]
+    workshop.tools = {"look": Tool("look")}
+    llm.script(say(calls=[call("look", {}, id="c1")]), fail(401, "key revoked"), key=GOOD)
+    happened = await workshop.say("hello")
+    done = done_of(happened)
+    assert (done.status, done.error and done.error.kind) == ("failed", "auth")
+    kept = [("user", "hello"), ("assistant", "look"), ("tool", "look done")]
+    assert shape(workshop.session)[:3] == kept
+    workshop.secrets["k3"] = SPARE
+    llm.script(say("Seen."), key=SPARE)
+    assert done_of(await workshop.say("go on")).text == "Seen."
+    assert len(workshop.tools["look"].runs) == 1
 
 
 async def test_no_key_is_said_shown_or_logged(
