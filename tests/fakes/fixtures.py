@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from app.providers.transport import open_client
+from tests.fakes.gateway_client import FakeGateway
 from tests.fakes.llm_client import FakeLLM
 
 TRUST = httpx.create_ssl_context()
@@ -26,6 +27,20 @@ def llm(llm_process: FakeLLM) -> Iterator[FakeLLM]:
     llm_process.reset()
     yield llm_process
     assert llm_process.refusals() == []
+
+
+@pytest.fixture(scope="session")
+def gateway_process() -> Iterator[FakeGateway]:
+    with FakeGateway() as server:
+        yield server
+
+
+@pytest.fixture
+def gateway(gateway_process: FakeGateway) -> Iterator[FakeGateway]:
+    """The fake gateway, fresh; as with ``llm``, no model call may be malformed."""
+    gateway_process.reset()
+    yield gateway_process
+    assert gateway_process.refusals() == []
 
 
 @pytest.fixture(params=["usual", "behind a proxy"])
