@@ -146,7 +146,12 @@ def _login(parser: Parser) -> None:
 
 
 def _provider_order(parser: Parser) -> None:
-    parser.add_argument("labels", nargs="+", metavar="P/M", help="provider/model, the preferred one first")
+    parser.add_argument(
+        "labels",
+        nargs="*",
+        metavar="P/M",
+        help="provider/model, the one that answers first; none: only show it",
+    )
 
 
 def _name(parser: Parser) -> None:
@@ -189,7 +194,7 @@ GRAMMAR: Mapping[str, Command] = {
     "provider add": Command("add a source of models", _provider_add),
     "provider login": Command("log in to a gateway, again or for the first time", _provider_login),
     "provider list": Command("the model sources, the preferred one first", _json),
-    "provider order": Command("which models are preferred", _provider_order),
+    "provider order": Command("which model answers, and which takes over from it", _provider_order),
     "provider test": Command("ask a model source whether it would answer", _name),
     "provider remove": Command("forget a model source and its keys", _name),
     "settings list": Command("every setting with its value", _json),

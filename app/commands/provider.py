@@ -39,7 +39,7 @@ async def run(options: Options, terminal: Terminal) -> int:
                 _list(cabinet, options.json, terminal)
             case "order":
                 order_models(cabinet.store, options.labels)
-                _list(cabinet, False, terminal)
+                _say_order(cabinet, terminal)
             case "test":
                 await _test(options.name, cabinet, terminal)
             case "remove":
@@ -87,6 +87,20 @@ def _list(cabinet: Cabinet, as_json: bool, terminal: Terminal) -> None:
         terminal.say(
             "There is no model source yet, so the demo model answers. Add one: `plancia help provider add`."
         )
+
+
+def _say_order(cabinet: Cabinet, terminal: Terminal) -> None:
+    """Who answers where nobody chose a model, and who takes over from whom."""
+    places, default = cabinet.sources.groups(), cabinet.sources.default_label()
+    if places and default != places[0].label:
+        terminal.say(f"{default} is asked before these: it was set as the default.")
+    if places:
+        rows = [
+            (str(number), group.label, _key(group.source)) for number, group in enumerate(places, start=1)
+        ]
+        terminal.say_table(("", "model", "key"), rows)
+    else:
+        terminal.say("There is no model to put into an order yet: `plancia help provider add`.")
 
 
 def _cells(source: SourceConfig) -> Sequence[str]:

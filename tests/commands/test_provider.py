@@ -64,6 +64,30 @@ def test_the_order_is_changed_by_naming_the_preferred_ones(seat: Seat, llm: Fake
     assert found == [("second", ["c"]), ("first", ["b", "a"])]
 
 
+def test_the_order_shows_who_answers_and_who_takes_over(seat: Seat, llm: FakeLLM) -> None:
+    assert "no model to put into an order" in seat("provider", "order").out
+    add(seat, llm, "first", "--model", "a", "--model", "b")
+    add(seat, llm, "second", "--model", "c")
+    seat.environment["OPENAI_API_KEY"] = KEY
+    shown = seat("provider", "order", "first/b", "second").out.splitlines()[1:]
+    assert [line.split()[:2] for line in shown] == [
+        ["1", "first/b"],
+        ["2", "second/c"],
+        ["3", "first/a"],
+        ["4", "openai/gpt-6.1-sol"],
+    ]
+    seat.environment["PLANCIA_MODEL"] = "second/c"
+    assert seat("provider", "order").out.splitlines()[0] == (
+        "second/c is asked before these: it was set as the default."
+    )
+
+
+def test_of_models_that_a_server_only_lists_the_first_stands_in_the_order(seat: Seat, llm: FakeLLM) -> None:
+    llm.knows(models=["m1", "m2", "m3"])
+    add(seat, llm, "first")
+    assert [line.split()[1] for line in seat("provider", "order").out.splitlines()[1:]] == ["first/m1"]
+
+
 def test_an_order_with_a_model_nobody_has_changes_nothing(seat: Seat, llm: FakeLLM) -> None:
     add(seat, llm, "first", "--model", "a")
     ran = seat("provider", "order", "first/z")
