@@ -60,17 +60,11 @@ def wire_of(source: SourceConfig, key: str | None, litellm_hosts: Collection[str
             own = source.host.base_url if source.host else None
             if url is None and own is None:
                 raise refusals.no_address(source.name)
-            return Wire(source.name, _dialect(source, key), url or own, key)
+            return Wire(source.name, source.kind, url or own, key)
         case "litellm":
             host = vendor.litellm_name if vendor else source.name
             return Wire(source.name, "litellm", url, key, host if vendor or host in litellm_hosts else "")
     assert_never(source.kind)
-
-
-def _dialect(source: SourceConfig, key: str | None) -> Literal["openai", "anthropic", "gateway"]:
-    if source.kind == "anthropic":
-        return "anthropic"
-    return "gateway" if source.kind == "gateway" and is_handle(key) else "openai"
 
 
 def loads_litellm(kind: str) -> bool:
@@ -126,14 +120,14 @@ class Wiring:
         match wire.dialect:
             case "demo":
                 return Demo(self._clock)
-            case "openai" | "anthropic" | "ollama":
-                return self._direct(wire)
-            case "gateway":
+            case "gateway" if is_handle(wire.key):
                 from app.providers.gateway import Gateway
 
                 return Gateway(
                     wire.id, self._login(wire.id), lambda token: self._direct(replace(wire, key=token))
                 )
+            case "openai" | "anthropic" | "ollama" | "gateway":
+                return self._direct(wire)
             case "litellm":
                 if not self._litellm_installed():
                     raise refusals.extra_missing(wire.id)

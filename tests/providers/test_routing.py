@@ -252,7 +252,7 @@ def test_a_configured_source_stands_before_the_environment(catalogue: Catalogue)
             SourceConfig("o", "ollama", "http://box:1/v1", context=8_192),
             Wire("o", "ollama", "http://box:1/v1", context=8_192),
         ),
-        (SourceConfig("g", "gateway", "https://gate/v1"), Wire("g", "openai", "https://gate/v1")),
+        (SourceConfig("g", "gateway", "https://gate/v1"), Wire("g", "gateway", "https://gate/v1")),
         (SourceConfig("a", "anthropic", "https://ant"), Wire("a", "anthropic", "https://ant")),
         (
             SourceConfig("work", "openai", "https://api.openai.com/v1"),
