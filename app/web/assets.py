@@ -25,6 +25,7 @@ SCRIPTS = (
     "js/clock.js",
     "js/copy.js",
     "js/keys.js",
+    "js/order.js",
 )
 
 EARLY = ("js/theme.js",)

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute, Route
 
-from app.web import conversations, health, organised, pictures, settings_general, settings_models, welcome
+from app.web import (
+    conversations,
+    health,
+    organised,
+    pictures,
+    settings_general,
+    settings_model,
+    settings_models,
+    welcome,
+)
 from app.web.assets import Assets
 
 
@@ -36,6 +45,9 @@ def routes(assets: Assets) -> list[BaseRoute]:
         Route("/settings/models", settings_models.page),
         Route("/settings/models", settings_models.add, methods=["POST"]),
         Route("/settings/models/find", settings_models.find, methods=["POST"]),
+        Route("/settings/models/order", settings_models.order, methods=["POST"]),
+        Route("/settings/models/about", settings_model.page),
+        Route("/settings/models/about", settings_model.change, methods=["POST"]),
         Route("/settings/models/{name}/edit", settings_models.edit_page),
         Route("/settings/models/{name}/edit", settings_models.edit, methods=["POST"]),
         Route("/settings/models/{name}/{act}", settings_models.act, methods=["POST"]),

@@ -1,9 +1,10 @@
-"""Settings, models: the sources in their order, what is found on this computer, and the form that adds or edits one."""
+"""Settings, models: their order, the sources with their keys, and the form that adds or edits one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from anyio.to_thread import run_sync
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -11,28 +12,31 @@ from starlette.responses import Response
 from app.engine.errors import ProviderError
 from app.infra.errors import SecretsError
 from app.providers.detection import find_servers
-from app.providers.sources import SourceConfig, from_environment
-from app.providers.wires import loads_litellm
+from app.web import model_rows
+from app.web.forms import read_form
 from app.web.found_servers import found_views
+from app.web.model_words import result_of
 from app.web.page_views import Toast
-from app.web.settings_views import KINDS, FoundView, SourceForm, SourceView, Tested, kinds
+from app.web.settings_order import UNCHANGED, Ordered, change_order, order_values
+from app.web.settings_views import FoundView, SourceForm, SourceView, Tested, kinds
 from app.web.site import Site, is_htmx, onward, site_of
-from app.web.source_form import blank_form, filled_form, fragment, submit
+from app.web.source_form import blank_form, filled_form, fragment, submit, unquoted
 from app.web.toasts import saved
-from app.workspace.model_sources import list_sources, load_source, order_models
-from app.workspace.source_keys import remove_source_with_keys
+from app.workspace.errors import InvalidSource
+from app.workspace.model_sources import load_source
+from app.workspace.source_keys import add_key, remove_key, remove_source_with_keys
 
 HERE = "/settings/models"
 
 
 async def page(request: Request) -> Response:
-    return _page(site_of(request), toast=saved(request))
+    return await show(site_of(request), toast=saved(request))
 
 
 async def find(request: Request) -> Response:
     """Ask the known ports of this machine, because the user said so."""
     site = site_of(request)
-    return _page(site, found=found_views(site, await find_servers(site.environment)))
+    return await show(site, found=found_views(site, await find_servers(site.environment)))
 
 
 async def add(request: Request) -> Response:
@@ -40,7 +44,16 @@ async def add(request: Request) -> Response:
     site, form = site_of(request), await submit(request, blank_form(HERE))
     if form is None:
         return onward(request, f"{HERE}?saved")
-    return fragment(site, form) if is_htmx(request) else _page(site, form=form, status=form.status)
+    return fragment(site, form) if is_htmx(request) else await show(site, form=form, status=form.status)
+
+
+async def order(request: Request) -> Response:
+    """One act on the order, see ``change_order``; a page with script gets the order alone."""
+    site = site_of(request)
+    ordered = await change_order(site, await read_form(request))
+    if is_htmx(request):
+        return site.page("settings/order.html", **order_values(site, ordered))
+    return await show(site, ordered=ordered) if ordered.tested else onward(request, f"{HERE}#order")
 
 
 async def edit_page(request: Request) -> Response:
@@ -60,41 +73,46 @@ async def edit(request: Request) -> Response:
 
 
 async def act(request: Request) -> Response:
-    """One act on one source: test, up, down, remove."""
+    """One act on one source: test, add a key, remove a key, remove the source."""
     site, name = site_of(request), request.path_params["name"]
     match request.path_params["act"]:
         case "test":
-            return await _tested(request, site, name)
+            return await _row(request, name, tested={name: await _test(site, name)})
+        case "key":
+            return await _add_key(request, site, name)
+        case "forget":
+            remove_key(site.store, site.secrets, name, (await read_form(request)).text("key"))
+            return await _row(request, name)
         case "remove":
             remove_source_with_keys(site.store, site.secrets, name)
-        case "up":
-            _move(site, name, -1)
-        case "down":
-            _move(site, name, 1)
+            site.settings_changed()
+            return onward(request, HERE)
         case _:
             raise HTTPException(404)
-    site.settings_changed()
-    return onward(request, HERE)
 
 
-def _page(
+async def show(
     site: Site,
     *,
     form: SourceForm | None = None,
     found: tuple[FoundView, ...] | None = None,
     tested: Mapping[str, Tested] = {},
+    errors: Mapping[str, str] = {},
+    ordered: Ordered = UNCHANGED,
     toast: Toast | None = None,
     status: int = 200,
 ) -> Response:
+    """The page; ``tested`` and ``errors`` are of sources."""
     return site.page(
         "settings/models.html",
         status=status,
         toast=toast,
-        sources=_views(site, tested),
+        sources=await _sources(site, tested, errors),
         found=found,
         form=form or blank_form(HERE),
         kinds=kinds(),
         secrets_where=_keys_lie(site),
+        **order_values(site, ordered),
         **site.scenes.shell(screen="settings"),
     )
 
@@ -118,60 +136,37 @@ def _keys_lie(site: Site) -> str:
         return str(error)
 
 
-def _views(site: Site, tested: Mapping[str, Tested]) -> list[SourceView]:
-    own = list_sources(site.store)
-    names = {source.name for source in own}
-    others = [source for source in from_environment(site.environment) if source.name not in names]
-    return [
-        SourceView(
-            rank=place,
-            name=source.name,
-            kind=dict(KINDS)[source.kind],
-            address=source.base_url or "",
-            key=_key(source),
-            models=source.models or source.usual_models,
-            own=source.name in names,
-            last=place == len(own),
-            loads=loads_litellm(source.kind),
-            tested=tested.get(source.name),
-        )
-        for place, source in enumerate([*own, *others], start=1)
-    ]
-
-
-def _key(source: SourceConfig) -> str:
-    if source.origin == "environment":
-        return f"key from {source.keys[0]}" if source.keys else ""
-    return {0: "", 1: "key kept here"}.get(len(source.keys), f"{len(source.keys)} keys kept here")
-
-
-async def _tested(request: Request, site: Site, name: str) -> Response:
-    """The page with what came of the test, or the row of it for a page that puts that in place."""
-    tested = {name: await _test(site, name)}
+async def _row(
+    request: Request, name: str, *, tested: Mapping[str, Tested] = {}, errors: Mapping[str, str] = {}
+) -> Response:
+    """The page, or the row of one source for a page that puts that in place."""
+    site = site_of(request)
     if not is_htmx(request):
-        return _page(site, tested=tested)
-    rows = [view for view in _views(site, tested) if view.name == name]
+        return await show(site, tested=tested, errors=errors, status=422 if errors else 200)
+    rows = [view for view in await _sources(site, tested, errors) if view.name == name]
     return site.page("settings/source_row.html", source=rows[0]) if rows else onward(request, HERE)
 
 
+async def _sources(site: Site, tested: Mapping[str, Tested], errors: Mapping[str, str]) -> list[SourceView]:
+    endings = await run_sync(model_rows.read_endings, site, abandon_on_cancel=True)
+    return model_rows.source_views(site, endings, tested, errors)
+
+
 async def _test(site: Site, name: str) -> Tested:
-    """What the server of a source says to its key."""
-    own = {source.name: source for source in list_sources(site.store)}
-    source = own.get(name) or {each.name: each for each in from_environment(site.environment)}.get(name)
-    if source is None:
-        source = load_source(site.store, name)
-    models = source.models or source.usual_models
+    """What the server of a source says to its keys; one that passes is awake again."""
+    found = {source.name: source for source in model_rows.all_sources(site)}
+    source = found.get(name) or load_source(site.store, name)
     try:
-        provider = site.sources.resolve(f"{name}/{models[0] if models else 'any'}").provider
+        provider = site.sources.try_out(source, None)
     except ProviderError as error:
         return Tested(False, error.message)
-    check = await provider.validate_auth()
-    return Tested(check.ok, check.message)
+    return result_of(await provider.validate_auth())
 
 
-def _move(site: Site, name: str, step: int) -> None:
-    names = [source.name for source in list_sources(site.store)]
-    load_source(site.store, name)
-    at = names.index(name)
-    names.insert(max(0, at + step), names.pop(at))
-    order_models(site.store, names)
+async def _add_key(request: Request, site: Site, name: str) -> Response:
+    typed = unquoted((await read_form(request)).text("key"))
+    try:
+        add_key(site.store, site.secrets, name, typed)
+    except (InvalidSource, SecretsError) as error:
+        return await _row(request, name, errors={name: str(error)})
+    return await _row(request, name)

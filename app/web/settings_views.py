@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal
 
 from app.providers.wires import loads_litellm
@@ -38,27 +40,93 @@ class Tested:
 
     ok: bool
     sentence: str
+    took: str = ""
+    """``412 ms``"""
+
+
+@dataclass(frozen=True, slots=True)
+class RestView:
+    """A key, or all that could answer for a model, is passed over for a while."""
+
+    until: datetime
+    """In the zone of this machine."""
+    left: str
+    """``9:12``"""
+    sentence: str
+    """What happened."""
+    wrong: bool
+    """Waiting alone does not help."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyView:
+    """One key of a source; the key itself is in no page."""
+
+    name: str
+    """What it is kept under."""
+    title: str
+    """``key 2`` or the variable that holds it."""
+    ending: str
+    """Its last characters, by which its owner knows it; empty where it is short or cannot be read."""
+    rest: RestView | None
+    answered: datetime | None
+    """When it brought an answer last."""
+    newest: bool
+    """It brought the newest answer of all."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceView:
-    """One source of models, in the order in which they are asked."""
+    """One source of models."""
 
     rank: int
     name: str
     kind: str
     """As a person says it."""
     address: str
-    key: str
-    """Where its key is: ``key from ANTHROPIC_API_KEY``; empty where it has none."""
+    margin: str
+    """What its models are asked with, in a word: ``2 keys``, ``env``, ``local``."""
+    keys: tuple[KeyView, ...]
     models: tuple[str, ...]
     own: bool
-    """Added by the user, so it can be edited, moved and removed; the others come from the environment."""
-    last: bool = False
-    """Of those that the user added."""
+    """Added by the user, so it can be edited and removed; the others come from the environment."""
     loads: bool = False
     """Its first test takes long."""
     tested: Tested | None = None
+    error: str = ""
+    """Why a key was not taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceView:
+    """One line of the order in which models answer."""
+
+    rank: int
+    label: str
+    """``provider/model``"""
+    model: str
+    source: str
+    key: str
+    """``2 keys take turns``, ``key from OPENAI_API_KEY``, ``own key``, ``this computer`` or nothing."""
+    known: str
+    """What it can do and hold, in words."""
+    rest: RestView | None
+    """All its keys rest; this one is awake first."""
+    asleep: str
+    """``1 of 3 keys rests``, where not all of them do."""
+    newest: bool
+    """It brought the newest answer of all."""
+    own: bool
+    """It can be moved."""
+    loads: bool
+    spare: bool
+    """It can be left out: its source has another place."""
+    tested: Tested | None = None
+
+    @property
+    def id(self) -> str:
+        """The same wherever the line stands, so that focus moves with it."""
+        return hashlib.blake2b(self.label.encode(), digest_size=6).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ def _held(request: Request, sent: Form, site: Site) -> str:
     """The ticket for the key that was typed; a page with script still has the key itself."""
     if is_htmx(request) or not sent.text("key"):
         return sent.text("held")
-    return site.held_keys.hold(checked_key(_unquoted(sent.text("key"))))
+    return site.held_keys.hold(checked_key(unquoted(sent.text("key"))))
 
 
 def _keys(sent: Form, site: Site, source: SourceConfig, old: SourceConfig | None) -> list[str] | None:
@@ -128,7 +128,7 @@ def _keys(sent: Form, site: Site, source: SourceConfig, old: SourceConfig | None
 
 def _typed_key(sent: Form, site: Site) -> list[str]:
     if sent.text("key"):
-        return [checked_key(_unquoted(sent.text("key")))]
+        return [checked_key(unquoted(sent.text("key")))]
     if not sent.text("held"):
         return []
     key = site.held_keys.find(sent.text("held"))
@@ -148,10 +148,10 @@ def _key_of_variable(sent: Form, site: Site) -> list[str]:
             " the key in its field.",
             "key_env",
         )
-    return [checked_key(_unquoted(value))]
+    return [checked_key(unquoted(value))]
 
 
-def _unquoted(key: str) -> str:
+def unquoted(key: str) -> str:
     """Without the quotes that stood around it where it was copied from."""
     return key[1:-1] if len(key) > 1 and key[0] == key[-1] and key[0] in "\"'" else key
 

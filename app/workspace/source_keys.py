@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from app.infra.secrets import SecretStore
 from app.providers.sources import SourceConfig
-from app.workspace.errors import InvalidSource
+from app.workspace.errors import InvalidSource, NotFound
 from app.workspace.model_sources import add_source, change_source, find_source, load_source, remove_source
 from app.workspace.source_checks import checked
 from app.workspace.store import Store
@@ -72,6 +72,29 @@ def _stored(
         for name in names:
             secrets.delete(name)
         raise
+
+
+def add_key(store: Store, secrets: SecretStore, source: str, key: str) -> SourceConfig:
+    """One more key of a source, asked in turn with the others.
+
+    Raises ``NotFound``, ``InvalidSource``, ``SecretsError``.
+    """
+    old = load_source(store, source)
+    if checked_key(key) in {secrets.get(name) for name in old.keys}:
+        raise InvalidSource(f"{source} has this key already.", "key")
+    with _stored(store, secrets, source, [key]) as names:
+        return change_source(store, replace(old, keys=(*old.keys, *names)), plain_http_confirmed=True)
+
+
+def remove_key(store: Store, secrets: SecretStore, source: str, name: str) -> SourceConfig:
+    """Forget one key of a source, by the name it is kept under. Raises ``NotFound``, ``SecretsError``."""
+    old = load_source(store, source)
+    if name not in old.keys:
+        raise NotFound(f"{source} has no such key any more.")
+    others = tuple(each for each in old.keys if each != name)
+    changed = change_source(store, replace(old, keys=others), plain_http_confirmed=True)
+    secrets.delete(name)
+    return changed
 
 
 def remove_source_with_keys(store: Store, secrets: SecretStore, name: str) -> SourceConfig:

@@ -59,8 +59,8 @@ async def test_a_source_is_added_with_its_key_and_its_list_of_models(models: Mod
     assert words(row.all("h3")[0]) == "labOpenAI-compatible address"
     assert [words(each) for each in row.all("span")[-3:]] == [
         models.llm.base_url,
-        "key kept here",
         "big, small, embed-1",
+        "ends in cdef",
     ]
 
 
@@ -78,23 +78,6 @@ async def test_open_pages_offer_the_new_model_and_lose_the_removed_one(models: M
     await models.post("/lab/remove")
     fresh = await expect_same(models.opened, room, reader)
     assert "Demo model: scripted, not an AI" in fresh.element("model-picker").text
-
-
-async def test_sources_are_asked_in_the_order_they_are_put_in(models: Models) -> None:
-    for name in ("a", "b", "c"):
-        await models.add(name=name, models="m")
-    assert models.names == ["a", "b", "c"]
-    await models.post("/c/up")
-    await models.post("/a/down")
-    assert models.names == ["c", "a", "b"]
-    for path in ("/c/up", "/b/down"):
-        assert (await models.post(path)).header("location") == HERE
-    assert models.names == ["c", "a", "b"]
-    page = LivePage.parsed((await models.opened.browser.get(HERE)).text)
-    acts = [
-        [each.attributes["action"].rpartition("/")[2] for each in row.all("form")] for row in listed(page)
-    ]
-    assert acts == [["test", "down", "remove"], ["test", "up", "down", "remove"], ["test", "up", "remove"]]
 
 
 async def test_a_removed_source_takes_its_key_along(models: Models) -> None:
@@ -115,8 +98,43 @@ async def test_a_saved_source_is_tested_in_its_place(models: Models) -> None:
     assert "lab did not accept the key." in words(row)
 
 
+async def test_a_source_has_several_keys_and_loses_one_of_them(models: Models) -> None:
+    await models.add(models="big")
+    second = "sk-second-0123456789-wxyz"
+    got = await models.post("/lab/key", key=f' "{second}" ')
+    assert second not in got.text
+    assert models.keys == [KEY, second]
+    (row,) = await models.rows()
+    assert "key 1ends in cdef" in row
+    assert "key 2ends in wxyz" in row
+    (source,) = models.sources
+    await models.post("/lab/forget", key=source.keys[0])
+    assert models.keys == [second]
+    assert models.sources[0].keys == source.keys[1:]
+    assert (await models.post("/lab/forget", key=source.keys[0])).status == 404
+
+
 @pytest.mark.parametrize(
-    "path", ["/nobody/test", "/nobody/up", "/nobody/down", "/nobody/remove", "/lab/explode", "/%00/test"]
+    ("key", "why"), [(KEY, "lab has this key already."), ("two words", "This cannot be a key")]
+)
+async def test_a_key_that_is_not_taken_is_said_in_its_row(models: Models, key: str, why: str) -> None:
+    await models.add(models="big")
+    got = await models.post("/lab/key", HTMX, key=key)
+    assert key not in got.text
+    (row,) = listed(LivePage.parsed(got.text))
+    assert why in words(row)
+    assert "open" in row.all("details")[0].attributes
+    assert models.keys == [KEY]
+
+
+async def test_of_a_short_key_nothing_is_shown(models: Models) -> None:
+    await models.add(models="big", key="sk-short-1234")
+    (row,) = await models.rows()
+    assert "ends in" not in row
+
+
+@pytest.mark.parametrize(
+    "path", ["/nobody/test", "/nobody/key", "/nobody/forget", "/nobody/remove", "/lab/explode", "/%00/test"]
 )
 async def test_a_source_or_an_act_that_is_not_there_is_said_in_words(models: Models, path: str) -> None:
     await models.add(models="big")
@@ -136,18 +154,18 @@ async def test_sources_of_the_environment_are_shown_tested_and_not_removable(
         rows = listed(LivePage.parsed((await opened.browser.get(HERE)).text))
         assert [row.all("h3")[0].children[0] for row in rows] == ["lab", "openai"]
         assert [[form.attributes["action"] for form in row.all("form")] for row in rows] == [
-            [f"{HERE}/lab/test", f"{HERE}/lab/remove"],
+            [f"{HERE}/lab/{act}" for act in ("forget", "key", "test", "remove")],
             [f"{HERE}/openai/test"],
         ]
         assert "openai answers" in LivePage.parsed((await models.post("/openai/test")).text).text
-        for act in ("up", "down", "remove"):
+        for act in ("key", "forget", "remove"):
             assert (await models.post(f"/openai/{act}")).status == 404
 
 
 async def test_a_key_of_the_environment_is_named_not_shown(tmp_path: Path, llm: FakeLLM) -> None:
     async with open_page(tmp_path, OPENAI_API_KEY=KEY) as opened:
         (row,) = await Models(opened, llm).rows()
-        assert "key from OPENAI_API_KEY" in row
+        assert "OPENAI_API_KEYfrom the environment, read-only here" in row
 
 
 async def test_keys_that_cannot_be_read_are_said_and_the_form_takes_them_again(
