@@ -70,7 +70,7 @@ outputs = st.sampled_from(
         ToolOutput(PAGE),
         ToolOutput("seen", (Image(media_type="image/png", data=PIXEL),)),
         ToolOutput.failed("E_NOT_FOUND", "There is no such file."),
-        RuntimeError("a defect"),
+        None,
     ]
 )
 asked = st.builds(
@@ -255,10 +255,11 @@ class Life(RuleBasedStateMachine):
 
     @precondition(lambda self: self.running)
     @rule(place=st.integers(0, 3), output=outputs)
-    def a_tool_ends(self, place: int, output: ToolOutput | Exception) -> None:
+    def a_tool_ends(self, place: int, output: ToolOutput | None) -> None:
+        """None is a defect of the tool."""
         ends = self.running[place % len(self.running)]
-        if isinstance(output, Exception):
-            ends.set_exception(output)
+        if output is None:
+            ends.set_exception(RuntimeError("a defect"))
         else:
             ends.set_result(output)
 
