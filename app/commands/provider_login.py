@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from app.commands.browser import has_screen, open_browser
 from app.commands.provider_add import LoginOptions
 from app.commands.terminal import Terminal
@@ -52,7 +50,7 @@ async def _open(url: str, terminal: Terminal) -> None:
 
 def _by_code(step: LoginStep, cabinet: Cabinet) -> str:
     left = (step.expires - cabinet.store.clock.now()).total_seconds()
-    minutes = max(1, math.floor(left / 60))
+    minutes = max(1, round(left / 60))
     span = "a minute" if minutes == 1 else f"{minutes} minutes"
     filled_in = f"\nWith the code filled in: {step.full_url}" if step.full_url else ""
     return (

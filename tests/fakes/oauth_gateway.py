@@ -5,10 +5,11 @@ want an access token of its own. PKCE with S256, exact ways back, codes that wor
 they are tried again, refresh tokens that work once and end the whole login where they are used again, ``slow_down``
 for those who ask too often. Its time is the machine's and moves on by ``/oauth/advance``.
 
-    POST /oauth/set      {"life", "rotates", "code_life", "interval", "in_truth", "registers", "device", "browser",
-                         "s256", "issuer", "names_itself", "describes", "resource", "browser_says", "token_status",
-                         "hold"}
-                         ``in_truth``: the interval that it wants, whatever it says;
+    POST /oauth/set      {"life", "rotates", "code_life", "interval", "in_truth", "obliging", "registers", "device",
+                         "browser", "s256", "issuer", "names_itself", "describes", "resource", "browser_says",
+                         "token_status", "hold"}
+                         ``in_truth``: the interval that it wants, whatever it says; ``obliging``: codes are allowed
+                         before anybody enters them;
                          ``hold``: a renewal stands "before" or "after" it is done, until it is released
     POST /oauth/advance  {"seconds": n}
     POST /oauth/answer   {"user_code", "allow": true}     what the user does on the page for codes
@@ -40,6 +41,7 @@ USUAL: dict[str, Any] = {
     "code_life": 900,
     "interval": 5,
     "in_truth": None,
+    "obliging": False,
     "registers": True,
     "device": True,
     "browser": True,
@@ -195,7 +197,7 @@ class OAuthGateway(FakeModelServer):
         self.devices[device] = {
             "code": code,
             "client": form["client_id"],
-            "state": "pending",
+            "state": "allowed" if self.rules["obliging"] else "pending",
             "interval": self.rules["in_truth"] or self.rules["interval"],
             "next": self.now() + (self.rules["in_truth"] or self.rules["interval"]),
             "ends": self.now() + self.rules["code_life"],
