@@ -56,7 +56,7 @@ class OllamaWriter:
         """``model``, ``messages``, and ``tools`` and ``options`` where there are any."""
         head: list[Entry] = [{"role": "system", "content": system}] if system else []
         body: Entry = {"model": request.model, "messages": [*head, *entries]}
-        if tools and request.tool_choice == "auto":  # it has no word for a choice
+        if tools:  # and no word that none may be called: this wire has none
             body["tools"] = tools
         if request.max_output_tokens is not None:
             body["options"] = {"num_predict": request.max_output_tokens}

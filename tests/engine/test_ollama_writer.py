@@ -27,10 +27,9 @@ def test_an_answer_is_capped_only_where_somebody_says_so() -> None:
     assert OLLAMA.compiled(request(hello, max_output_tokens=7))["options"] == {"num_predict": 7}
 
 
-def test_a_closing_answer_is_offered_no_tool() -> None:
+def test_a_closing_answer_has_the_tools_in_their_place_as_every_other() -> None:
     hello = history(("user", "Hello"))
-    assert "tools" in OLLAMA.compiled(request(hello))
-    assert "tools" not in OLLAMA.compiled(request(hello, tool_choice="none"))
+    assert OLLAMA.compiled(request(hello, tool_choice="none")) == OLLAMA.compiled(request(hello))
 
 
 def test_arguments_are_objects_and_a_result_names_its_tool() -> None:
