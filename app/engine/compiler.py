@@ -8,7 +8,8 @@ it is spelled is the writer's; the result is checked before anything is sent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from operator import is_
 
@@ -20,10 +21,9 @@ from app.engine.pairing import open_calls, repair
 from app.engine.pictures import (
     NO_LONGER_SHOWN,
     NOT_SHOWN,
-    Gallery,
+    Album,
     LoadImage,
     Picture,
-    find_picture,
     load_nothing,
 )
 from app.engine.provider import ModelRequest, ToolDefinition
@@ -31,6 +31,8 @@ from app.engine.request_checks import check_entries, check_request
 
 BEGINNING = "[The beginning of this conversation is not shown.]"
 GO_ON = "[Go on from where you stopped.]"
+
+_BLIND = frozenset({"pictures", "all_but_text"})
 
 
 class Compiler:
@@ -45,11 +47,23 @@ class Compiler:
         """``origin`` is who will answer: its own thinking and ids are replayed as they came."""
         self._writer = writer
         self._origin = origin
-        self._load_image = load_image
+        self._album = Album(writer.pictures, load_image)
         self._tools: tuple[ToolDefinition, ...] = ()
         self._tool_entries: list[Entry] = []
         self._left = NOTHING
         self._forget()
+
+    def unseen(self, request: ModelRequest, left: Left = NOTHING) -> tuple[Image, ...]:
+        """Pictures that ``compile`` would have to load; ``look`` does it without holding anybody up."""
+        if left & _BLIND:
+            return ()
+        known = len(self._history) if left == self._left and self._is_grown(request) else 0
+        before = self._images if known else []
+        return self._album.unseen([*before, *_images(request.messages[known:])])
+
+    def look(self, images: Sequence[Image]) -> Callable[[], None]:
+        """Load pictures, in any thread; what comes back has to be called on this one, and makes them known."""
+        return partial(self._album.take, self._album.look(images))
 
     def compile(self, request: ModelRequest, left: Left = NOTHING) -> Entry:
         """The body of the request; ``left`` is what this server is to be spared.
@@ -65,20 +79,20 @@ class Compiler:
         system = parts.clean(request.system) if request.system.strip() else ""
         return self._writer.body(request, system, self._framed(), tools)
 
-    def _forget(self, pictures_gone: int = 0) -> None:
+    def _forget(self) -> None:
         self._history: Sequence[Message] = ()
         self._entries: list[Entry] = []
         self._taken: set[str] = set()
         self._step: dict[str, WireCall] = {}
         self._told: dict[str, str] = {}
-        self._gallery = Gallery(self._writer.pictures)
-        self._gone = pictures_gone
+        self._images: list[Image] = []
+        self._gone = self._passed = 0
+        """Pictures that are not shown any more; pictures written so far."""
         # What was written must be written anew next time, as it depends on where the history ended.
         self._provisional = False
 
     def _take(self, request: ModelRequest) -> None:
-        known = len(self._history)
-        grown = known <= len(request.messages) and all(map(is_, self._history, request.messages))
+        known, grown = len(self._history), self._is_grown(request)
         if request.tools != self._tools:
             self._tools, grown = request.tools, False
             self._tool_entries = [self._writer.tool(tool) for tool in request.tools]
@@ -87,17 +101,35 @@ class Compiler:
             known = 0
         # Whatever fails on the way, nothing half written is gone on from.
         self._history = ()
-        self._extend(request.messages[known:])
-        if self._gallery.gone > self._gone:
-            self._forget(pictures_gone=self._gallery.gone)
-            self._extend(request.messages)
+        messages = repair(request.messages[known:])
+        images = [*self._images, *self._shown_in(messages)]
+        gone = self._show(images)
+        if known and gone != self._gone:
+            self._forget()
+            messages = repair(request.messages)
+            images = self._shown_in(messages)
+            gone = self._show(images)
+        self._images, self._gone = images, gone
+        self._extend(messages)
         self._history = request.messages
         self._provisional = self._provisional or bool(open_calls(request.messages))
+
+    def _is_grown(self, request: ModelRequest) -> bool:
+        """Whether the request begins with the history that is written already."""
+        known = self._history
+        return len(known) <= len(request.messages) and all(map(is_, known, request.messages))
+
+    def _shown_in(self, messages: Sequence[Message]) -> list[Image]:
+        return [] if self._left & _BLIND else _images(messages)
+
+    def _show(self, images: Sequence[Image]) -> int:
+        while unseen := self._album.unseen(images):
+            self.look(unseen)()
+        return self._album.show(images)
 
     def _extend(self, messages: Sequence[Message]) -> None:
         written = len(self._entries)
         last = self._entries[-1] if self._entries else None
-        messages = repair(messages)
         last_step = _last_step(messages)
         for place, message in enumerate(messages):
             self._write(message, is_last_step=place == last_step)
@@ -180,12 +212,10 @@ class Compiler:
                 yield from self._words(run)
 
     def _picture(self, image: Image) -> Picture | str:
-        if self._left & {"pictures", "all_but_text"}:
+        if self._left & _BLIND:
             return NOT_SHOWN
-        found = find_picture(image, self._writer.pictures, self._load_image)
-        if isinstance(found, str):
-            return found
-        return NO_LONGER_SHOWN if self._gallery.add(found) < self._gone else found
+        self._passed += 1
+        return NO_LONGER_SHOWN if self._passed <= self._gone else self._album.picture(image)
 
     def _add(self, line: Line) -> None:
         add_line(self._writer, self._entries, line)
@@ -210,6 +240,12 @@ def add_line(writer: Writer, entries: list[Entry], line: Line) -> None:
         entries[-1] = both
     else:
         entries.append(entry)
+
+
+def _images(messages: Sequence[Message]) -> list[Image]:
+    """Those that the user says, or a tool brought: a picture in an answer is only mentioned."""
+    said = (message.blocks for message in messages if message.role == "user")
+    return [block for blocks in said for block in blocks if isinstance(block, Image)]
 
 
 def _last_step(messages: Sequence[Message]) -> int | None:

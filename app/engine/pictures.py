@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -53,34 +52,72 @@ def find_picture(image: Image, limits: PictureLimits, load: LoadImage) -> Pictur
     return Picture(seen.media_type, data)
 
 
-class Gallery:
-    """Counts the pictures of one request, oldest first, and says how many of the oldest have to go.
+class Album:
+    """The pictures of one growing history, each looked at once; it says how many of the oldest have to go.
 
     When they become too many, half of what may stay goes at once: a history that grows by a picture at each step
-    would otherwise change its beginning at each step, and no cache would ever hit.
+    would otherwise change its beginning at each step, and no cache would ever hit. Which ones go depends on the
+    history alone, and what is too old by its number is never loaded.
     """
 
-    def __init__(self, limits: PictureLimits) -> None:
+    def __init__(self, limits: PictureLimits, load: LoadImage) -> None:
         self._limits = limits
-        self._shown: deque[int] = deque()
-        self._size = 0
-        self.count = 0
-        self.gone = 0
+        self._load = load
+        self._found: dict[Image, Picture | str] = {}
+        self._sizes: dict[Image, int] = {}
 
-    def add(self, picture: Picture) -> int:
-        """The number of the picture, from 0."""
-        self._shown.append(len(picture.data))
-        self._size += len(picture.data)
-        if self._exceeds(1):
-            while len(self._shown) > 1 and self._exceeds(2):
-                self._size -= self._shown.popleft()
-                self.gone += 1
-        self.count += 1
-        return self.count - 1
+    def unseen(self, images: Sequence[Image]) -> tuple[Image, ...]:
+        """Those that have to be looked at, and taken, before ``show``; ask again until there are none."""
+        recent = images[gone_by_number(len(images), self._limits.most) :]
+        unknown = [image for image in recent if image not in self._sizes]
+        if not unknown:
+            unknown = [image for image in images[self._gone(images) :] if image not in self._found]
+        return tuple(dict.fromkeys(unknown))
 
-    def _exceeds(self, part: int) -> bool:
-        limits = self._limits
-        return len(self._shown) * part > limits.most or self._size * part > limits.altogether
+    def look(self, images: Sequence[Image]) -> dict[Image, Picture | str]:
+        """What they are: reads the disk, changes nothing."""
+        return {image: find_picture(image, self._limits, self._load) for image in images}
+
+    def take(self, found: Mapping[Image, Picture | str]) -> None:
+        self._found.update(found)
+        for image, one in found.items():
+            self._sizes[image] = len(one.data) if isinstance(one, Picture) else 0
+
+    def show(self, images: Sequence[Image]) -> int:
+        """How many of the oldest have to go; the others can be had from ``picture``. What has gone is forgotten."""
+        gone = self._gone(images)
+        self._found = {image: self._found[image] for image in images[gone:]}
+        recent = images[gone_by_number(len(images), self._limits.most) :]
+        self._sizes = {image: self._sizes[image] for image in recent}
+        return gone
+
+    def picture(self, image: Image) -> Picture | str:
+        """One that is shown, or in words why it is not."""
+        return self._found[image]
+
+    def _gone(self, images: Sequence[Image]) -> int:
+        gone = gone_by_number(len(images), self._limits.most)
+        sizes = [self._sizes[image] for image in images[gone:]]
+        return gone + gone_by_size(sizes, self._limits.altogether)
+
+
+def gone_by_number(count: int, most: int) -> int:
+    """How many of so many pictures, come one by one, have gone."""
+    kept = max(most // 2, 1)
+    at_once = most + 1 - kept
+    return max(count - kept, 0) // at_once * at_once
+
+
+def gone_by_size(sizes: Sequence[int], altogether: int) -> int:
+    """The same by their sizes. The newest one stays."""
+    gone = total = 0
+    for place, size in enumerate(sizes):
+        total += size
+        if total > altogether:
+            while gone < place and total * 2 > altogether:
+                total -= sizes[gone]
+                gone += 1
+    return gone
 
 
 def load_nothing(ref: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import msgspec
+from anyio.to_thread import run_sync
 
 from app.engine.compiler import Compiler
 from app.engine.ladder import BLIND, NOTHING, Left, Part, fails_on_form, step_down
@@ -56,6 +57,10 @@ class _History:
     compiler: Compiler
     left: Left = NOTHING
 
+    def spared(self, request: ModelRequest) -> Left:
+        """What this request leaves out: a model that cannot see is shown no pictures."""
+        return self.left if request.sees_pictures else self.left | BLIND
+
 
 class Bodies:
     """Remembers, for each session and model, what was written and what the server refused."""
@@ -71,9 +76,14 @@ class Bodies:
         self._load_image = load_image
         self._histories: OrderedDict[tuple[str, str], _History] = OrderedDict()
 
-    def draft(self, request: ModelRequest) -> Draft:
-        """Raises ``ProviderError`` of kind local for what cannot be written."""
-        return Draft(request, self._history(request), self._options)
+    async def draft(self, request: ModelRequest) -> Draft:
+        """Pictures are loaded in a thread. Raises ``ProviderError`` of kind local for what cannot be written."""
+        history = self._history(request)
+        compiler = history.compiler
+        while unseen := compiler.unseen(request, history.spared(request)):
+            make_known = await run_sync(compiler.look, unseen, abandon_on_cancel=True)
+            make_known()
+        return Draft(request, history, self._options)
 
     def _history(self, request: ModelRequest) -> _History:
         key = (request.session_id or "", request.model)
@@ -126,10 +136,10 @@ class Draft:
         return False
 
     def _write(self) -> bytes:
-        blind = NOTHING if self._request.sees_pictures else BLIND
-        body = self._history.compiler.compile(self._request, self._history.left | blind)
+        history, request = self._history, self._request
+        body = history.compiler.compile(request, history.spared(request))
         body["stream"] = True
-        self._sent: Body = self._options.apply(body, self._request)
+        self._sent: Body = self._options.apply(body, request)
         return msgspec.json.encode(self._sent)
 
 

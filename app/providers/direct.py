@@ -90,7 +90,7 @@ class DirectWire:
         """See ``Provider``: a batch holds everything that one read of the network brought."""
         async with self._failing_in_words(request.model):
             asked_at = asyncio.get_running_loop().time()
-            draft = self._bodies.draft(request)
+            draft = await self._bodies.draft(request)
             response = await self._ask(draft, request.model)
             if draft.left_out:
                 yield (LeftOut(tuple(draft.left_out)),)

@@ -58,7 +58,7 @@ class LiteLLM:
         return self._id
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamBatch, None]:
-        draft = self._bodies.draft(request)
+        draft = await self._bodies.draft(request)
         try:
             silence = Silence(self._limits)
             answer = await self._ask(draft, silence)

@@ -269,6 +269,33 @@ def test_a_picture_by_reference_is_loaded_and_one_that_is_gone_is_said_to_be(wir
 
 
 @on_each_wire
+def test_a_picture_is_loaded_once_however_often_its_history_is_written(wire: Wire) -> None:
+    loaded: list[str] = []
+
+    def load(ref: str) -> tuple[str, bytes]:
+        loaded.append(ref)
+        return "image/png", png(7, 7)
+
+    compiler = wire.compiler(load_image=load)
+    said = history(("user", Image(ref="a")), ("assistant", "Nice."), ("user", "And?", Image(ref="b")))
+    for end, given_tools in ((1, ()), (1, tools("look")), (3, tools("look")), (3, ())):
+        given = request(said[:end], tools=given_tools)
+        compiler.look(compiler.unseen(given))()
+        assert compiler.unseen(given) == ()
+        compiler.compile(given)
+    assert loaded == ["a", "b"]
+
+
+@on_each_wire
+def test_no_picture_is_loaded_for_a_server_that_is_spared_them(wire: Wire) -> None:
+    compiler = wire.compiler(load_image={}.__getitem__)
+    given, blind = request(history(("user", "Look", Image(ref="a")))), frozenset({"pictures"})
+    assert compiler.unseen(given, blind) == ()
+    compiler.compile(given, blind)
+    assert compiler.unseen(given) == (Image(ref="a"),)
+
+
+@on_each_wire
 def test_a_picture_in_an_answer_is_mentioned_as_no_server_takes_it_there(wire: Wire) -> None:
     drawn = history(("user", "Draw"), ("assistant", "There:", PICTURE), ("user", "Thanks"))
     assert ("assistant", f"There:\n\n{NOT_SHOWN}") in spoken(wire.compiled(request(drawn)))

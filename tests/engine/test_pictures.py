@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +13,7 @@ from app.engine.messages import Image
 from app.engine.pictures import (
     NOT_SHOWN,
     TOO_LARGE,
-    Gallery,
+    Album,
     Picture,
     PictureLimits,
     find_picture,
@@ -88,13 +91,63 @@ def test_what_stands_inline_goes_before_a_reference_and_a_kind_nobody_wants_is_n
     assert find_picture(Image(data=encoded(gif(1, 1))), still, load_nothing) == NOT_SHOWN
 
 
-@given(st.lists(st.integers(1, 1_000), max_size=40))
-def test_of_too_many_the_older_ones_go_and_the_newest_never(sizes: list[int]) -> None:
-    gallery, before = Gallery(LIMITS), 0
-    for place, size in enumerate(sizes):
-        assert gallery.add(Picture("image/png", "x" * size)) == place
-        shown = sizes[gallery.gone : place + 1]
-        assert 1 <= len(shown) <= LIMITS.most
-        assert sum(shown) <= LIMITS.altogether
-        assert gallery.gone == before or len(shown) <= LIMITS.most // 2 or sum(shown) * 2 <= LIMITS.altogether
-        before = gallery.gone
+@dataclass
+class Shelf:
+    """Pictures by reference, and which of them were loaded, in order."""
+
+    sizes: dict[str, int]
+    loaded: list[str] = field(default_factory=list)
+
+    def load(self, ref: str) -> tuple[str, bytes] | None:
+        self.loaded.append(ref)
+        return ("image/png", png(padding=self.sizes[ref])) if ref in self.sizes else None
+
+
+def shown(album: Album, images: Sequence[Image]) -> list[Image]:
+    while unseen := album.unseen(images):
+        album.take(album.look(unseen))
+    return list(images[album.show(images) :])
+
+
+@given(st.lists(st.integers(0, 600), max_size=40), st.integers(1, 7))
+def test_of_too_many_the_older_ones_go_and_the_newest_never(sizes: list[int], most: int) -> None:
+    limits = replace(LIMITS, most=most)
+    shelf = Shelf({str(place): size for place, size in enumerate(sizes)})
+    images = [Image(ref=ref) for ref in shelf.sizes]
+    growing = Album(limits, shelf.load)
+    for end in range(1, len(images) + 1):
+        kept = shown(growing, images[:end])
+        assert kept == shown(Album(limits, shelf.load), images[:end])
+        pictures = [growing.picture(image) for image in kept]
+        assert kept[-1] is images[end - 1]
+        assert len(kept) <= most
+        assert sum(len(one.data) for one in pictures if isinstance(one, Picture)) <= limits.altogether
+
+
+@pytest.mark.parametrize(("most", "kept"), [(6, [1, 2, 3, 4, 5, 6, 3, 4, 5, 6, 3, 4]), (1, [1] * 12)])
+def test_half_of_them_go_at_once(most: int, kept: list[int]) -> None:
+    shelf = Shelf({str(place): 0 for place in range(12)})
+    images = [Image(ref=ref) for ref in shelf.sizes]
+    album = Album(replace(LIMITS, most=most), shelf.load)
+    assert [len(shown(album, images[:end])) for end in range(1, 13)] == kept
+
+
+@pytest.mark.parametrize("size", [0, 500], ids=["too many", "too large together"])
+def test_each_is_loaded_once_and_one_too_old_by_its_number_never(size: int) -> None:
+    shelf = Shelf({str(place): size for place in range(40)})
+    images = [Image(ref=ref) for ref in (*shelf.sizes, "gone")]
+    album = Album(LIMITS, shelf.load)
+    for end in (39, 40, 41, 41):
+        shown(album, images[:end])
+    assert len(shelf.loaded) == len(set(shelf.loaded)) <= LIMITS.most + 2
+    assert album.picture(images[40]) == NOT_SHOWN
+
+
+def test_what_a_history_does_not_hold_any_more_is_forgotten() -> None:
+    shelf = Shelf({str(place): 0 for place in range(3)})
+    images = [Image(ref=ref) for ref in shelf.sizes]
+    album = Album(LIMITS, shelf.load)
+    shown(album, images)
+    shown(album, images[2:])
+    shown(album, images)
+    assert shelf.loaded == ["0", "1", "2", "0", "1"]

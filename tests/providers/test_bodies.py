@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -29,6 +30,8 @@ from app.providers.ollama import OllamaOptions
 from tests.fakes.pictures import png
 from tests.providers.answers import NOON, ask, said
 
+pytestmark = pytest.mark.anyio
+
 THOUGHT = Message(
     "assistant",
     (Reasoning("Hm", data={"field": "reasoning"}), Text("So.")),
@@ -52,6 +55,10 @@ class Shy(NoOptions):
         return gives_way
 
 
+async def draft_of(here: Bodies, request: ModelRequest) -> bytes:
+    return (await here.draft(request)).body
+
+
 def bodies(options: NoOptions | None = None) -> Bodies:
     return Bodies("lab", "http://lab", ChatWriter(("reasoning",)), options or NoOptions(), load_nothing)
 
@@ -64,53 +71,68 @@ def conversation(session: str | None = "s", model: str = "fake-model") -> ModelR
     return ask(said("Hello"), THOUGHT, said("And?", 3), session_id=session, model=model)
 
 
-def test_a_body_is_json_that_asks_for_a_stream() -> None:
-    assert json.loads(bodies().draft(ask()).body)["stream"] is True
+async def test_a_body_is_json_that_asks_for_a_stream() -> None:
+    assert json.loads(await draft_of(bodies(), ask()))["stream"] is True
 
 
-def test_what_a_session_had_to_do_without_stays_away_from_it_and_from_nobody_else() -> None:
+async def test_what_a_session_had_to_do_without_stays_away_from_it_and_from_nobody_else() -> None:
     here = bodies()
-    draft = here.draft(conversation())
+    draft = await here.draft(conversation())
     assert thinks(draft.body)
     assert draft.revise(REFUSAL)
     assert (thinks(draft.body), draft.left_out) == (False, ["thinking"])
-    later = here.draft(conversation())
+    later = await here.draft(conversation())
     assert (thinks(later.body), later.left_out) == (False, [])
-    assert thinks(here.draft(conversation("another")).body)
+    assert thinks(await draft_of(here, conversation("another")))
 
 
-def test_without_a_session_nothing_is_remembered() -> None:
+async def test_without_a_session_nothing_is_remembered() -> None:
     here = bodies()
-    assert here.draft(conversation(None)).revise(REFUSAL)
-    assert thinks(here.draft(conversation(None)).body)
+    assert (await here.draft(conversation(None))).revise(REFUSAL)
+    assert thinks(await draft_of(here, conversation(None)))
 
 
-def test_sessions_are_not_remembered_without_end() -> None:
+async def test_sessions_are_not_remembered_without_end() -> None:
     here = bodies()
-    assert here.draft(conversation()).revise(REFUSAL)
+    assert (await here.draft(conversation())).revise(REFUSAL)
     for number in range(20):
-        here.draft(conversation(f"s{number}"))
-    assert thinks(here.draft(conversation()).body)
+        await here.draft(conversation(f"s{number}"))
+    assert thinks(await draft_of(here, conversation()))
 
 
-def test_a_model_that_cannot_see_is_told_of_pictures_and_one_that_can_is_shown_them() -> None:
+async def test_a_model_that_cannot_see_is_told_of_pictures_and_one_that_can_is_shown_them() -> None:
     picture = Image(media_type="image/png", data=base64.b64encode(png()).decode())
     look = Message("user", (Text("Look"), picture), "m1", NOON)
     here = bodies()
     for sees in (True, False, True):
-        body = here.draft(replace(ask(look, session_id="s"), sees_pictures=sees)).body
+        body = await draft_of(here, replace(ask(look, session_id="s"), sees_pictures=sees))
         assert (b"image_url" in body, b"cannot be shown" in body) == (sees, not sees)
 
 
-def test_a_step_that_changes_nothing_is_passed_over() -> None:
-    draft = bodies().draft(ask(session_id="s"))
+async def test_a_picture_is_loaded_once_and_never_on_the_loop() -> None:
+    threads: list[int] = []
+
+    def load(ref: str) -> tuple[str, bytes]:
+        threads.append(threading.get_ident())
+        return "image/png", png()
+
+    here = Bodies("lab", "http://lab", ChatWriter(), NoOptions(), load)
+    for _ in range(2):
+        body = await draft_of(here, ask(Message("user", (Image("a"),), "m1", NOON), session_id="s"))
+        assert b"image_url" in body
+    assert len(threads) == 1
+    assert threading.get_ident() not in threads
+
+
+async def test_a_step_that_changes_nothing_is_passed_over() -> None:
+    draft = await bodies().draft(ask(session_id="s"))
     assert draft.revise(Symptom(400, "", "Invalid value for 'content' in messages[0]"))
     assert draft.left_out == ["all_but_text"]
     assert not draft.revise(Symptom(400, "", "Invalid value for 'content' in messages[0]"))
 
 
-def test_an_option_gives_way_before_the_history_does() -> None:
-    draft = bodies(Shy()).draft(conversation())
+async def test_an_option_gives_way_before_the_history_does() -> None:
+    draft = await bodies(Shy()).draft(conversation())
     assert draft.revise(Symptom(400, "", "extra is unknown; so is thinking in messages.1"))
     assert ("extra" in json.loads(draft.body), thinks(draft.body), draft.left_out) == (False, True, [])
 
@@ -142,10 +164,10 @@ COMPLAINTS = st.builds(
 )
 @given(complaints=st.lists(COMPLAINTS, min_size=30, max_size=30))
 @settings(max_examples=60, deadline=None)
-def test_a_server_that_complains_without_end_is_not_asked_without_end(
+async def test_a_server_that_complains_without_end_is_not_asked_without_end(
     writer: Callable[[], Writer], options: Callable[[], Options], complaints: list[Symptom]
 ) -> None:
-    draft = Bodies("lab", "http://lab", writer(), options(), load_nothing).draft(conversation())
+    draft = await Bodies("lab", "http://lab", writer(), options(), load_nothing).draft(conversation())
     seen = {draft.body}
     for symptom in complaints:
         if not draft.revise(symptom):
@@ -164,11 +186,13 @@ def test_a_server_that_complains_without_end_is_not_asked_without_end(
         (ChatWriter(), ChatOptions(Dialect()), "Use max_completion_tokens in place of max_tokens"),
     ],
 )
-def test_conversations_that_are_refused_the_same_option_at_once_all_go_on(
+async def test_conversations_that_are_refused_the_same_option_at_once_all_go_on(
     writer: Writer, options: Options, words: str
 ) -> None:
     here = Bodies("lab", "http://lab", writer, options, load_nothing)
-    drafts = [here.draft(replace(conversation(name), max_output_tokens=32_000)) for name in ("one", "two")]
+    drafts = [
+        await here.draft(replace(conversation(name), max_output_tokens=32_000)) for name in ("one", "two")
+    ]
     assert all(draft.revise(Symptom(400, "", words)) for draft in drafts)
 
 
@@ -183,8 +207,8 @@ def test_conversations_that_are_refused_the_same_option_at_once_all_go_on(
         Symptom(None, "", "thinking in messages.1"),
     ],
 )
-def test_a_refusal_of_another_kind_is_no_reason_to_send_less(symptom: Symptom) -> None:
-    draft = bodies().draft(conversation())
+async def test_a_refusal_of_another_kind_is_no_reason_to_send_less(symptom: Symptom) -> None:
+    draft = await bodies().draft(conversation())
     before = draft.body
     assert not draft.revise(symptom)
     assert draft.body == before
