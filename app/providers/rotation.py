@@ -27,6 +27,7 @@ from app.engine.provider import (
     UsageReport,
     nobody,
 )
+from app.infra.logs import note
 from app.providers.cooldown import ACCOUNT, Cooldowns, Credential, Rest
 
 
@@ -82,6 +83,7 @@ class Pool:
                     take_back()
                     raise
                 self._cooldowns.cool(candidate.credential, error)
+                note("key.rests", source=self.id, reason=error.kind)
                 if begun:
                     raise
                 refusals.append(error)

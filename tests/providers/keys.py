@@ -25,12 +25,15 @@ class Key:
         self.retry_after = retry_after
         self.requests: list[ModelRequest] = []
         self.passes = True
+        self.called: list[str] = []
+        """Its name for each call; a ring of keys shares one list."""
 
     def candidate(self, cooldowns: Cooldowns) -> Candidate:
         return Candidate(cooldowns.credential("lab", self.name, "http://lab/v1", self.name), self)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamBatch, None]:
         self.requests.append(request)
+        self.called.append(self.name)
         outcome = self.outcomes.pop(0) if len(self.outcomes) > 1 else self.outcomes[0]
         async for batch in ScriptedModel(self._reply(outcome)).stream(request):
             yield batch

@@ -40,6 +40,7 @@ class Ring:
     def __post_init__(self) -> None:
         self.cooldowns = Cooldowns(self.clock)
         self.asked: list[str] = []
+        """By the last call, in the order of asking."""
 
     @property
     def pool(self) -> Pool:
@@ -50,9 +51,10 @@ class Ring:
     async def call(
         self, request: ModelRequest | None = None
     ) -> tuple[list[StreamBatch], ProviderError | None]:
-        before = {key.name: len(key.requests) for key in self.keys}
+        self.asked = []
+        for key in self.keys:
+            key.called = self.asked
         found = await collect(self.pool, request)
-        self.asked = [key.name for key in self.keys for _ in key.requests[before[key.name] :]]
         return found.batches, found.error
 
     def resting(self) -> list[str]:
@@ -240,27 +242,26 @@ OUTCOMES = st.sampled_from(
 def test_whatever_happens_to_the_keys(
     scripts: list[list[str]], waits: list[float], has_fallback: bool
 ) -> None:
-    """One request per key and call, none to a key at rest while another is free, a passing failure moves nothing."""
+    """One request per key and call, none to a key at rest while another is free, the longest unused one first."""
     ring = Ring([Key(f"k{n}", *script) for n, script in enumerate(scripts)], has_fallback=has_fallback)
+    last_use = dict.fromkeys([key.name for key in ring.keys], 0)
 
     async def story() -> None:
-        retried_with = None
-        for wait in waits:
+        for number, wait in enumerate(waits, start=1):
             await ring.clock.sleep(wait)
             before, request = ring.resting(), ask()
             batches, failure = await ring.call(request)
-            free = [key.name for key in ring.keys if key.name not in before]
-            assert len(set(ring.asked)) == len(ring.asked)
-            assert all(key.requests[-1] is request for key in ring.keys if key.name in ring.asked)
-            assert set(ring.asked) <= set(free) or (not free and len(ring.asked) == 1 and not has_fallback)
-            assert ring.asked or (has_fallback and not free)
-            assert len(rotated(batches)) == max(0, len(ring.asked) - 1)
-            if retried_with is not None and wait == 0.0:
-                assert retried_with in ring.asked
-                assert retried_with not in before or not free
-            passing = failure is not None and failure.kind not in ACCOUNT
-            retried_with = failure.message.partition(":")[0] if passing and failure else None
-            if retried_with:
-                assert retried_with not in ring.resting() or retried_with in before
+            free = [name for name in last_use if name not in before]
+            asked = ring.asked
+            assert asked == sorted(free, key=last_use.__getitem__)[: len(asked)] or not free
+            assert len(asked) <= 1 - has_fallback or free
+            assert asked or not free
+            assert all(key.requests[-1] is request for key in ring.keys if key.name in asked)
+            assert len(rotated(batches)) == max(0, len(asked) - 1)
+            moves_on = failure is None or failure.kind in ACCOUNT
+            for place, name in enumerate(asked if moves_on else asked[:-1]):
+                last_use[name] = number * 10 + place
+            if not moves_on:
+                assert asked[-1] not in ring.resting() or asked[-1] in before
 
     anyio.run(story)

@@ -251,5 +251,6 @@ async def test_no_key_is_said_shown_or_logged(
     llm.knows(keys={LIMITED: "expired", BAD: "bad", GOOD: "limited"})
     happened = await workshop.say("hello")
     standing = [workshop.models.standing(source) for source in workshop.sources]
+    assert caplog.messages.count("key.rests") == 4
     seen = repr((happened, workshop.session.messages, standing, workshop.models.resolve(None))) + caplog.text
     assert not [key for key in (LIMITED, BAD, GOOD, SPARE) if key in seen]
