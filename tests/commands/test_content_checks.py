@@ -73,6 +73,9 @@ async def test_a_key_that_is_gone_is_a_problem_and_no_model_answers(cabinet: Cab
     add_source(cabinet.store, SourceConfig("mine", "openai", url, models=("m",), keys=("GONE",)))
     assert [each.state for each in content_checks.check_keys(cabinet)] == ["problem"]
     assert [each.state for each in content_checks.check_models(cabinet)] == ["problem"]
+    add_source(cabinet.store, SourceConfig("next", "openai", url, models=("m",)))
+    (found,) = content_checks.check_models(cabinet)
+    assert (found.state, found.text.partition(":")[0]) == ("problem", "mine/m cannot be asked")
 
 
 async def test_secrets_that_cannot_be_opened_are_a_problem(cabinet: Cabinet) -> None:
