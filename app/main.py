@@ -58,6 +58,7 @@ def create_app(bench: Workbench, settings: ServerSettings) -> Page:
         bus=bench.bus,
         sources=bench.sources,
         secrets=bench.secrets,
+        logins=bench.logins,
         templates=templates,
         environment=bench.environment,
         workspace=lambda: bench.workspace(settings.workspace),

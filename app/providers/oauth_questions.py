@@ -6,10 +6,9 @@ import asyncio
 import ipaddress
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlencode, urlsplit
 
-import httpx
 import msgspec
 
 from app import __version__
@@ -17,6 +16,9 @@ from app.infra.redaction import Redactor
 from app.providers import oauth_refusals as refusals
 from app.providers.failures import read_exception
 from app.providers.sentences import Callee, provider_error
+
+if TYPE_CHECKING:
+    import httpx
 
 SECONDS = 20.0
 """For a whole question: a new refresh token that comes too late is lost."""
@@ -55,6 +57,8 @@ class Questions:
     async def _send(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes | None
     ) -> tuple[int, Mapping[str, Any]]:
+        import httpx
+
         try:
             request = httpx.Request(method, url, headers={**_HEADERS, **headers}, content=body)
             request.extensions["timeout"] = httpx.Timeout(SECONDS).as_dict()

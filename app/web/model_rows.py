@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from app.infra.errors import SecretsError
+from app.providers.logins import is_login
 from app.providers.model_facts import NOTHING_SAID
 from app.providers.routing import KeyStanding
 from app.providers.sources import SourceConfig, from_environment
@@ -64,6 +65,7 @@ def source_views(
             models=source.models or source.usual_models,
             own=source.origin == "configured",
             loads=loads_litellm(source.kind),
+            logs_in=source.kind == "gateway",
             tested=tested.get(source.name),
             error=errors.get(source.name, ""),
         )
@@ -114,7 +116,7 @@ def _key(
     stored = key.name in source.keys and "/" in key.name
     return KeyView(
         name=key.name,
-        title=f"key {number}" if stored else key.name,
+        title="login" if is_login(key.name) else f"key {number}" if stored else key.name,
         ending=endings.get(key.name, ""),
         rest=rest_view(key.rest, site.store.clock.now()) if key.rest else None,
         answered=key.answered.at.astimezone() if key.answered else None,
@@ -124,7 +126,7 @@ def _key(
 
 def read_endings(site: Site) -> dict[str, str]:
     """By what their owner knows stored keys again, by name; nothing of short ones. In a thread: a keyring may ask."""
-    names = [name for source in list_sources(site.store) for name in source.keys]
+    names = [name for source in list_sources(site.store) for name in source.keys if not is_login(name)]
     try:
         keys = {name: site.secrets.get(name) or "" for name in names}
     except SecretsError:

@@ -8,6 +8,7 @@ from datetime import datetime
 from app.engine.provider import AuthCheck
 from app.providers.catalogue import ModelFacts
 from app.providers.cooldown import Rest
+from app.providers.logins import is_login
 from app.providers.oauth_questions import is_loopback
 from app.providers.routing import KeyStanding
 from app.providers.sources import SourceConfig
@@ -37,6 +38,8 @@ def key_in_words(source: SourceConfig, names: Sequence[str]) -> str:
     """What its models are asked with."""
     if len(names) > 1:
         return f"{len(names)} keys take turns"
+    if names and is_login(names[0]):
+        return "own login"
     if names:
         return "own key" if names[0] in source.keys and "/" in names[0] else f"key from {names[0]}"
     return "this computer" if is_near(source) else ""
@@ -46,6 +49,8 @@ def margin_of(source: SourceConfig, names: Sequence[str]) -> str:
     """The same in a word."""
     if source.origin == "environment":
         return "env"
+    if names and is_login(names[0]):
+        return "login"
     if names:
         return "1 key" if len(names) == 1 else f"{len(names)} keys"
     return "local" if is_near(source) else "no key"

@@ -10,6 +10,7 @@ from app.web import (
     organised,
     pictures,
     settings_general,
+    settings_login,
     settings_model,
     settings_models,
     welcome,
@@ -50,5 +51,7 @@ def routes(assets: Assets) -> list[BaseRoute]:
         Route("/settings/models/about", settings_model.change, methods=["POST"]),
         Route("/settings/models/{name}/edit", settings_models.edit_page),
         Route("/settings/models/{name}/edit", settings_models.edit, methods=["POST"]),
+        Route("/settings/models/{name}/login", settings_login.page),
+        Route("/settings/models/{name}/login", settings_login.begin, methods=["POST"]),
         Route("/settings/models/{name}/{act}", settings_models.act, methods=["POST"]),
     ]

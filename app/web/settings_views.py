@@ -92,6 +92,8 @@ class SourceView:
     """Added by the user, so it can be edited and removed; the others come from the environment."""
     loads: bool = False
     """Its first test takes long."""
+    logs_in: bool = False
+    """It may be given a login in place of a key."""
     tested: Tested | None = None
     error: str = ""
     """Why a key was not taken."""

@@ -14,9 +14,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from app.group_chat.bus import Bus
 from app.group_chat.room import Room
 from app.infra.secrets import SecretStore
+from app.providers.logins import Logins
 from app.providers.routing import Sources
 from app.web.drawing import Drawing
 from app.web.held_keys import HeldKeys
+from app.web.login_attempts import LoginAttempts
 from app.web.page_feed import PageFeed
 from app.web.page_views import Toast
 from app.web.rendering import Templates
@@ -40,6 +42,7 @@ class Site:
         bus: Bus,
         sources: Sources,
         secrets: SecretStore,
+        logins: Logins,
         templates: Templates,
         environment: Mapping[str, str],
         workspace: Callable[[], Path],
@@ -50,6 +53,8 @@ class Site:
         self.bus = bus
         self.sources = sources
         self.secrets = secrets
+        self.logins = logins
+        self.attempts = LoginAttempts(logins)
         self.templates = templates
         self.environment = environment
         self.workspace = workspace
@@ -77,9 +82,10 @@ class Site:
             feed.redraw()
 
     def close_streams(self) -> None:
-        """The server is about to end: every open stream says goodbye."""
+        """The server is about to end: every open stream says goodbye, and nobody comes back from a login."""
         for feed in list(self._feeds.values()):
             feed.feed.close()
+        self.attempts.close()
 
     def page(self, name: str, *, status: int = 200, toast: Toast | None = None, **values: Any) -> Response:
         return HTMLResponse(self.templates.render(name, toast=toast, **values), status_code=status)
