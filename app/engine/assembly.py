@@ -16,7 +16,7 @@ from typing import Any
 
 from app.engine.messages import CallProblem, ToolCall
 from app.engine.provider import CallFragment, StopReason
-from app.engine.surrogates import scrub, scrub_value
+from app.engine.surrogates import has_half, scrub, scrub_value
 from app.infra.ids import NewId, new_id
 
 MAX_ARGUMENTS = 4_000_000
@@ -28,7 +28,9 @@ MAX_CALLS = 256
 MAX_DEPTH = 100
 """Levels of nesting in them; a model that has gone astray opens brackets without end."""
 
+_NESTING = (dict, list)
 _MARKS = re.compile(r'\\.?|["{}\[\]]', re.DOTALL)
+_HALF = re.compile(r"\\u[dD]")
 _CUT_NUMBER = re.compile(r"-|\.?\d*(\.|[eE][+-]?)")
 
 
@@ -196,7 +198,7 @@ def read_arguments(text: str, *, blank_is_empty: bool = True) -> tuple[dict[str,
     try:
         value = _load(text)
         if isinstance(value, str):
-            value = _load_or_none(value)
+            text, value = value, _load_or_none(value)
     except _DuplicateKey:
         return {}, "duplicate_key"
     except json.JSONDecodeError as error:
@@ -205,7 +207,14 @@ def read_arguments(text: str, *, blank_is_empty: bool = True) -> tuple[dict[str,
         return {}, "not_json"
     if not isinstance(value, dict):
         return {}, "not_object"
-    return ({}, "not_json") if is_deep(value) else (scrub_value(value), None)
+    if is_deep(value):
+        return {}, "not_json"
+    return scrub_value(value) if _may_hold_halves(text) else value, None
+
+
+def _may_hold_halves(text: str) -> bool:
+    """Of JSON: told from its text, as a walk through large arguments takes seconds."""
+    return has_half(text) or _HALF.search(text) is not None
 
 
 class _DuplicateKey(Exception):
@@ -237,7 +246,7 @@ def is_deep(value: Any, levels: int = MAX_DEPTH) -> bool:
     level = [value]
     for _ in range(levels):
         inside = (one.values() if isinstance(one, dict) else one for one in level)
-        level = [item for items in inside for item in items if isinstance(item, dict | list)]
+        level = [item for items in inside for item in items if isinstance(item, _NESTING)]
         if not level:
             return False
     return True

@@ -10,7 +10,7 @@ from typing import Any
 
 from app.engine.assembly import is_deep
 from app.engine.messages import Block, Marker, Text, ToolCall, ToolResult
-from app.engine.surrogates import scrub
+from app.engine.surrogates import has_half, scrub
 
 MARKERS = {
     "stopped_by_user": "[The user stopped this turn here.]",
@@ -45,12 +45,13 @@ def arguments_of(call: ToolCall) -> dict[str, Any]:
     given = dict(call.arguments)
     if is_deep(given):
         return {}
-    arguments: dict[str, Any] = _clean_value(given)
     try:
-        dump(arguments)
+        written = dump(given)
     except (TypeError, ValueError):
         return {}
-    return arguments
+    # Nearly all are clean, and a walk through large ones takes seconds.
+    cleaned: dict[str, Any] = _clean_value(given) if "\\u0000" in written or has_half(written) else given
+    return cleaned
 
 
 def dump(value: Any) -> str:

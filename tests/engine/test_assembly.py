@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from app.engine.assembly import MAX_ARGUMENTS, MAX_CALLS, CallAssembler, read_arguments
 from app.engine.messages import ToolCall
 from app.engine.provider import CallFragment, StopReason
+from app.engine.surrogates import scrub_value
 
 
 def assemble(*fragments: CallFragment, stop: StopReason | None = "tool_calls") -> tuple[ToolCall, ...]:
@@ -129,6 +130,32 @@ def test_arguments_nested_beyond_reason_are_refused_and_nothing_breaks() -> None
 @pytest.mark.parametrize("text", ['"a"', "[]", "3", "true", "null", '"[1]"', '"\\"{}\\""'])
 def test_json_that_is_no_object_is_refused(text: str) -> None:
     assert read_arguments(text) == ({}, "not_object")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": ["\\ud83d", "\\uD83D\\uDE00"]}',
+        '{"a": ["\ud83d", "\\ud83d\\ude00"]}',
+        json.dumps('{"a": ["\\ud83d", "\\ud83d\\ude00"]}'),
+        '"{\\"a\\": [\\"\\u005cud83d\\", \\"\\ud83d\\ude00\\"]}"',
+    ],
+)
+def test_halves_of_characters_are_scrubbed_however_they_are_spelled(text: str) -> None:
+    assert read_arguments(text) == ({"a": ["\ufffd", "\U0001f600"]}, None)
+
+
+@given(
+    st.recursive(
+        st.text(st.characters(exclude_categories=()), max_size=3), lambda inner: st.lists(inner, max_size=3)
+    )
+)
+def test_arguments_that_were_read_can_always_be_written(value: Any) -> None:
+    for text in (json.dumps({"a": value}), json.dumps(json.dumps({"a": value}))):
+        read, problem = read_arguments(text)
+        assert problem is None
+        assert read == {"a": scrub_value(value)}
+        json.dumps(read, ensure_ascii=False).encode()
 
 
 def test_a_key_that_stands_twice_is_refused_at_any_depth_also_inside_a_string() -> None:

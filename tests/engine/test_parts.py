@@ -14,6 +14,7 @@ from app.engine.parts import (
     SAFE_ID,
     arguments_of,
     clean,
+    dump,
     is_tool_name,
     plain_text,
     result_text,
@@ -68,6 +69,16 @@ def test_arguments_are_sent_as_they_are_or_not_at_all(arguments: dict[str, Any])
     sent = arguments_of(ToolCall("a", "x", arguments))
     assert sent in ({}, arguments)
     assert (sent == {}) == (arguments != {"x": [[[[]]] * 2]})
+
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=3)
+
+
+@given(st.dictionaries(ANY_TEXT, st.one_of(ANY_TEXT, st.none(), st.lists(ANY_TEXT, max_size=2)), max_size=3))
+def test_arguments_of_any_text_are_sent_clean(arguments: dict[str, Any]) -> None:
+    written = dump(arguments_of(ToolCall("a", "x", arguments)))
+    written.encode()
+    assert "\\u0000" not in written.replace("\\\\", "")
 
 
 def test_what_is_told_in_words_names_the_tool() -> None:
