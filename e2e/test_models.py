@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from e2e.server import Server
 from e2e.talk import Talk
 from tests.fakes.llm_client import FakeLLM
-from tests.fakes.llm_script import hold, say
+from tests.fakes.llm_script import call, hold, say
+from tests.fakes.pictures import png
 
 KEY = "sk-a-key-of-a-story-0123456789"
 
@@ -224,3 +225,140 @@ def test_a_server_of_this_computer_is_offered_and_used(server: Server, ollama: s
     expect(row(page, "ollama")).to_contain_text("llama:8b")
     page.get_by_role("button", name="Look for them").click()
     expect(page.get_by_text("Nothing new was found.")).to_be_visible()
+
+
+@pytest.fixture
+def stocked(bare: Server, llm: FakeLLM) -> Iterator[Server]:
+    """A Plancia with two sources: three models of one and one of the other."""
+    for name, offered in (("first", "big, small, third"), ("second", "other")):
+        bare.post(
+            "/settings/models", kind="openai", name=name, base_url=llm.base_url, models=offered, key=KEY
+        )
+    yield bare
+    for name in ("first", "second", "many"):
+        bare.post(f"/settings/models/{name}/remove")
+
+
+def labels(page: Page) -> Locator:
+    return order(page).get_by_role("heading")
+
+
+def test_the_order_is_changed_by_keys_and_the_focus_goes_along(stocked: Server, page: Page) -> None:
+    page.goto(stocked.at("/settings/models"))
+    expect(labels(page)).to_have_text([re.compile(name) for name in ("big", "small", "third", "other")])
+    up = page.get_by_role("button", name="Move second/other up")
+    for _ in range(3):
+        up.press("Enter")
+        expect(up).to_be_focused()
+    expect(labels(page)).to_have_text([re.compile(name) for name in ("other", "big", "small", "third")])
+    expect(page.get_by_text("second/other is number 1.")).to_be_attached()
+    page.reload()
+    expect(labels(page).first).to_contain_text("other")
+
+
+def test_a_model_is_dragged_to_its_place(stocked: Server, page: Page) -> None:
+    page.goto(stocked.at("/settings/models"))
+    line = order(page).filter(has_text="other")
+    line.get_by_title("Drag to another place").drag_to(
+        order(page).filter(has_text="small"), target_position={"x": 40, "y": 5}
+    )
+    expect(labels(page)).to_have_text([re.compile(name) for name in ("big", "other", "small", "third")])
+    line.get_by_title("Drag to another place").drag_to(
+        order(page).filter(has_text="third"), target_position={"x": 40, "y": 40}
+    )
+    expect(labels(page)).to_have_text([re.compile(name) for name in ("big", "small", "third", "other")])
+
+
+def test_without_script_the_order_is_changed_by_its_buttons(
+    stocked: Server, new_context: Callable[..., BrowserContext]
+) -> None:
+    page = new_context(java_script_enabled=False).new_page()
+    page.goto(stocked.at("/settings/models"))
+    page.get_by_role("button", name="Move first/big down").click()
+    expect(labels(page).first).to_contain_text("small")
+    page.get_by_role("button", name="Take first/big out of the order").click()
+    expect(order(page)).to_have_count(3)
+    page.get_by_role("button", name="Put it last").click()
+    expect(labels(page)).to_have_text([re.compile(name) for name in ("small", "third", "other", "big")])
+    page.get_by_role("button", name="Test first/small").click()
+    expect(order(page).filter(has_text="small")).to_contain_text("It took")
+
+
+def test_keys_take_turns_and_one_that_rests_says_until_when_and_is_woken_by_a_test(
+    stocked: Server, llm: FakeLLM, page: Page
+) -> None:
+    llm.knows(keys={KEY: "limited:700", "sk-another-key-of-a-story-99": "good"})
+    page.goto(stocked.at("/settings/models"))
+    row(page, "first").get_by_text("Add another key").click()
+    row(page, "first").get_by_label("Key for first").fill("sk-another-key-of-a-story-99")
+    page.keyboard.press("Enter")
+    keys = row(page, "first").get_by_role("list", name="Keys of first").get_by_role("listitem")
+    expect(keys).to_have_count(2)
+    talk = Talk(page, stocked.new_conversation()).opened()
+    talk.say("Hello")
+    talk.expect_answer("You said: Hello.")
+    page.goto(stocked.at("/settings/models"))
+    expect(keys.nth(0)).to_contain_text("first limits how much may be asked in a short time.")
+    expect(keys.nth(0).locator("[data-until]")).to_have_text(re.compile(r"^11:\d\d$"))
+    expect(keys.nth(1)).to_contain_text("answered last")
+    expect(order(page).first).to_contain_text("1 of 2 keys rests")
+    before = keys.nth(0).locator("[data-until]").inner_text()
+    expect(keys.nth(0).locator("[data-until]")).not_to_have_text(before)
+    llm.knows(keys=[KEY, "sk-another-key-of-a-story-99"])
+    page.get_by_role("button", name="Test first", exact=True).click()
+    expect(row(page, "first").get_by_role("status")).to_contain_text("All 2 keys work.")
+    expect(keys.nth(0)).not_to_contain_text("Resting")
+    page.get_by_role("button", name="Forget key 2 of first").click()
+    page.get_by_role("dialog").get_by_role("button", name="Forget").click()
+    expect(keys).to_have_count(1)
+    assert "sk-another-key-of-a-story-99" not in page.content()
+
+
+def test_what_is_said_of_a_model_is_used(stocked: Server, llm: FakeLLM, page: Page) -> None:
+    page.goto(stocked.at("/settings/models"))
+    page.get_by_role("link", name="Window, prices and abilities of first/big").click()
+    page.get_by_label("Window").fill("64k")
+    page.get_by_label("Sees pictures").select_option(label="No")
+    page.get_by_role("button", name="Save").click()
+    expect(order(page).first).to_contain_text("64k tokens.")
+    (stocked.workspace / "chart.png").write_bytes(png(64, 32))
+    llm.script(say("", calls=[call("read_file", {"path": "chart.png"})]), say("I was told of it."))
+    talk = Talk(page, stocked.new_conversation()).opened()
+    talk.say("Look at chart.png")
+    talk.expect_answer("I was told of it.")
+    assert "image_url" not in str(llm.bodies()[-1])
+    assert "A picture stood here" in str(llm.bodies()[-1])
+
+
+def test_one_of_many_models_is_found_by_its_name_and_counts_from_the_next_turn(
+    stocked: Server, llm: FakeLLM, page: Page
+) -> None:
+    names = ", ".join(f"vendor/model-{number}b" for number in range(12))
+    stocked.post("/settings/models", kind="openai", name="many", base_url=llm.base_url, models=names)
+    llm.script(hold(say("Half ", "and whole."), 1))
+    talk = Talk(page, stocked.new_conversation()).opened()
+    talk.say("Hello")
+    llm.wait_held()
+    page.get_by_role("button", name="Find a model").press("Enter")
+    page.keyboard.type("11b")
+    expect(page.get_by_role("group", name="Models").get_by_role("button")).to_have_text(
+        ["many/vendor/model-11b"]
+    )
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    picker = page.get_by_role("combobox", name="Model")
+    expect(picker).to_have_value("many/vendor/model-11b")
+    expect(picker).to_have_accessible_description("from the next turn")
+    talk.again()
+    expect(picker).to_have_accessible_description("from the next turn")
+    llm.release()
+    talk.expect_answer("Half and whole.")
+    expect(picker).to_have_accessible_description("")
+    talk.say("And now?")
+    talk.expect_answer("You said: And now?.")
+    assert [body["model"] for body in llm.bodies()] == ["big", "vendor/model-11b"]
+    picker.select_option(value="")
+    page.get_by_role("button", name="Find a model").click()
+    page.keyboard.type("model-2b")
+    page.keyboard.press("Enter")
+    expect(picker).to_have_value("many/vendor/model-2b")

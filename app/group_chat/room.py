@@ -28,7 +28,7 @@ from app.group_chat.waiting import SteeredMessages, WaitingList
 from app.infra.feed import Feed
 from app.infra.logs import failure, note
 from app.models.errors import StorageError
-from app.workspace import messages, sessions, turns
+from app.workspace import conversations, messages, sessions, turns
 from app.workspace.rows import MessageRow, QueueKind, TurnRow
 from app.workspace.store import Store
 
@@ -73,6 +73,10 @@ class Room:
     @property
     def floor(self) -> Floor:
         return self._live.floor if self._live else Floor()
+
+    def counts_later(self, model: str | None) -> bool:
+        """Whether the turn that runs began with another choice of model: this one is for the next."""
+        return self._live is not None and self._live.chosen != model
 
     def growing(self, message_id: str) -> tuple[str, str] | None:
         """Text and thinking so far of the article that is being written; None for every other one."""
@@ -205,7 +209,8 @@ class Room:
         if last is not None:
             self._settle_trouble(last)
         board = KeepingBoard(self._store, self.id, self.feed)
-        return LiveTurn(board, turn, session, last)
+        chosen = conversations.load_conversation(self._store, self.id).model
+        return LiveTurn(board, turn, session, last, chosen)
 
     def _go(self, live: LiveTurn) -> None:
         self._start_task(lambda: self._take_turn(live))

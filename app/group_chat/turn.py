@@ -43,9 +43,14 @@ class LiveTurn:
     """A turn while it runs: what its member is doing, what it has written, and the way to stop it."""
 
     def __init__(
-        self, board: KeepingBoard, turn: TurnRow, session: SessionRow, before: TurnRow | None
+        self,
+        board: KeepingBoard,
+        turn: TurnRow,
+        session: SessionRow,
+        before: TurnRow | None,
+        chosen: str | None = None,
     ) -> None:
-        """``before`` is the turn that ended last in this conversation."""
+        """``before`` is the turn that ended last in this conversation, ``chosen`` the model picked for it by now."""
         self.id = turn.id
         self.board = board
         self.abort = Abort()
@@ -55,6 +60,7 @@ class LiveTurn:
         self.floor = Floor("thinking", turn.member, turn.id, board.store.now())
         self.model: str | None = None
         """``provider/model`` of the last call."""
+        self.chosen = chosen
         self.row = turn
         """As it is stored, or will be: ``end`` closes it."""
         self._session = session
@@ -102,7 +108,9 @@ class LiveTurn:
 
     async def _run(self, members: Members, steering: Steering) -> None:
         store = self.board.store
-        conversation = conversations.load_conversation(store, self.row.conversation)
+        conversation = replace(
+            conversations.load_conversation(store, self.row.conversation), model=self.chosen
+        )
         session = await members.open_session(self._session)
         if self._before is not None:
             for row, change in catch_up(store, session, self._before):

@@ -26,6 +26,7 @@ SCRIPTS = (
     "js/copy.js",
     "js/keys.js",
     "js/order.js",
+    "js/picker.js",
 )
 
 EARLY = ("js/theme.js",)

@@ -16,6 +16,9 @@ from app.workspace.rows import ConversationRow, MessageRow, QueuedRow, QueueKind
 
 UNTITLED = "New conversation"
 
+_AT_A_GLANCE = 8
+"""Models that are found by looking."""
+
 RailState = Literal["rest", "running", "failed", "interrupted"]
 
 
@@ -86,11 +89,29 @@ class QueuedView:
 
 @dataclass(frozen=True, slots=True)
 class ModelOption:
-    """One entry of the model picker. ``value`` is ``provider/model``; empty follows the default."""
+    """One model that can be picked alone. ``value`` is ``provider/model``."""
 
     value: str
     label: str
     chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Picker:
+    """Which model answers: the order of the settings, or one alone."""
+
+    pinned: bool
+    """One answers alone."""
+    order: str
+    """Who answers by the order, in words."""
+    options: tuple[ModelOption, ...]
+    later: bool = False
+    """The choice counts from the next turn."""
+
+    @property
+    def is_long(self) -> bool:
+        """Long enough to be searched."""
+        return len(self.options) > _AT_A_GLANCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +120,7 @@ class Composer:
 
     live: bool
     enter: Literal["steer", "queue"]
-    models: tuple[ModelOption, ...]
+    picker: Picker
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from app.providers.routing import Sources
 from app.web.page_views import (
     Composer,
     ModelOption,
+    Picker,
     RailState,
     Shell,
     TaskView,
@@ -136,15 +137,21 @@ class Scenes:
         enter: Literal["steer", "queue"] = (
             "queue" if get_setting(self.store, "composer.enter") == "queue" else "steer"
         )
-        return Composer(live=room.floor.is_live, enter=enter, models=self._models(row.model))
+        return Composer(live=room.floor.is_live, enter=enter, picker=self._picker(room, row.model))
 
-    def _models(self, chosen: str | None) -> tuple[ModelOption, ...]:
-        """Every model on offer, after the default; one that was chosen and is gone stays visible."""
+    def _picker(self, room: Room, chosen: str | None) -> Picker:
+        """Every model on offer; one that was chosen and is gone stays visible."""
         labels = [choice.label for choice in self._sources.choices()]
         if chosen and chosen not in labels:
             labels.append(chosen)
-        default = ModelOption("", f"Default: {self.default_model().label}", chosen is None)
-        return (default, *(ModelOption(label, model_label(label), label == chosen) for label in labels))
+        first = self._sources.default_label() or ""
+        others = [group.label for group in self._sources.groups() if group.label != first]
+        return Picker(
+            pinned=chosen is not None,
+            order=in_order(model_label(first), others),
+            options=tuple(ModelOption(label, model_label(label), label == chosen) for label in labels),
+            later=room.counts_later(chosen),
+        )
 
     def _tasks(self, room: Room) -> tuple[TaskView, ...]:
         return tuple(
@@ -167,6 +174,11 @@ class Scenes:
         return UsageView(
             lines, whole.tokens, whole.cost if known else None, known and whole.unknown_costs > 0
         )
+
+
+def in_order(first: str, others: Sequence[str]) -> str:
+    """Who answers by the order of the settings."""
+    return ", then ".join((first, *others[:1])) + (", …" if len(others) > 1 else "")
 
 
 def model_label(label: str) -> str:

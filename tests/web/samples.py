@@ -16,6 +16,7 @@ from app.web.assets import Assets
 from app.web.page_views import (
     Composer,
     ModelOption,
+    Picker,
     Shell,
     UsageLine,
     UsageView,
@@ -118,7 +119,7 @@ def values(messages: Sequence[MessageView] = (), floor: Floor = RESTING, **more:
         "queue": queue_view(queued),
         "examples": SUGGESTIONS,
         "composer": Composer(
-            floor.is_live, "steer", (ModelOption("", "Default: demo", True), ModelOption("a/b", "b", False))
+            floor.is_live, "steer", Picker(False, "a/b, then c/d", (ModelOption("a/b", "a/b", False),))
         ),
         "draft": "",
         "usage": UsageView((UsageLine("a/b", 2, 1200, 300, 0.2),), 1500, 0.2, True),

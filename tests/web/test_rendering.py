@@ -159,7 +159,7 @@ def test_the_composer_offers_send_or_steer_and_queue() -> None:
 
 def test_a_setting_puts_queue_on_enter() -> None:
     composer = values(floor=WRITING)["composer"]
-    swapped = type(composer)(True, "queue", composer.models)
+    swapped = type(composer)(True, "queue", composer.picker)
     (enter,) = find(document(page(composer=swapped)), data_key="enter")
     assert text_of(enter).strip() == "Queue"
 

@@ -12,7 +12,7 @@ from app.engine.events import Usage
 from app.engine.provider import Stop, TextChunk
 from app.group_chat.events import DeskEvent
 from app.infra.feed import Feed
-from app.web.page_views import ModelOption, RailItem
+from app.web.page_views import ModelOption, Picker, RailItem
 from app.web.scene import ENTRIES_SHOWN, Earlier, RailOrder
 from app.web.views import message_view
 from app.workspace import conversations, turns, usage
@@ -144,25 +144,38 @@ async def test_kinds_that_no_template_draws_are_left_out(opened: OpenByHand) -> 
     assert [view.kind for view in opened.site.scenes.log(room, message_view)["messages"]] == ["notice"]
 
 
-async def test_the_picker_has_the_default_every_model_and_the_one_that_was_chosen(tmp_path: Path) -> None:
+async def test_the_picker_has_the_order_every_model_and_the_one_that_was_chosen(tmp_path: Path) -> None:
     async with open_page(tmp_path) as opened:
         room, scenes = opened.conversation(), opened.site.scenes
         demo = "Demo model: scripted, not an AI"
         assert scenes.default_model().ready is False
-        assert scenes.conversation(room)["composer"].models == (
-            ModelOption("", f"Default: {demo}", True),
-            ModelOption("demo/tour", demo, False),
+        assert scenes.conversation(room)["composer"].picker == Picker(
+            False, demo, (ModelOption("demo/tour", demo, False),)
         )
-        fields = {"kind": "openai", "name": "lab", "base_url": "http://127.0.0.1:9/v1", "models": "a,b"}
+        fields = {"kind": "openai", "name": "lab", "base_url": "http://127.0.0.1:9/v1", "models": "a,b,c"}
         await opened.browser.post("/settings/models", fields)
         conversations.choose_model(opened.bench.store, room.id, "gone/model")
         assert scenes.default_model().ready is True
-        assert scenes.conversation(room)["composer"].models == (
-            ModelOption("", "Default: lab/a", False),
-            ModelOption("lab/a", "lab/a", False),
-            ModelOption("lab/b", "lab/b", False),
-            ModelOption("gone/model", "gone/model", True),
+        labels = ("lab/a", "lab/b", "lab/c", "gone/model")
+        assert scenes.conversation(room)["composer"].picker == Picker(
+            True,
+            "lab/a, then lab/b, …",
+            tuple(ModelOption(label, label, label == "gone/model") for label in labels),
         )
+
+
+async def test_a_choice_in_the_middle_of_a_turn_counts_from_the_next_one(opened: OpenByHand) -> None:
+    room, scenes = opened.conversation(), opened.site.scenes
+
+    def later() -> bool:
+        return bool(scenes.conversation(room)["composer"].picker.later)
+
+    await room.post("Go", client_id="1")
+    assert not later()
+    conversations.choose_model(opened.bench.store, room.id, "house/large")
+    assert later()
+    await room.stop()
+    assert not later()
 
 
 async def test_usage_is_summed_and_says_what_it_does_not_know(opened: OpenByHand) -> None:

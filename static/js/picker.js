@@ -1,0 +1,45 @@
+// Finding a model by a part of its name, with the keyboard, where there are many.
+(() => {
+  const menu = () => document.getElementById("models");
+  const field = () => menu().querySelector("input");
+  const offers = () => [...menu().querySelectorAll(".offers > button")];
+  const shown = () => offers().filter((offer) => !offer.hidden);
+
+  function filter() {
+    if (!menu()) return;
+    const words = field().value.toLowerCase().split(/\s+/);
+    for (const offer of offers()) {
+      const text = offer.textContent.toLowerCase();
+      offer.hidden = !words.every((word) => text.includes(word));
+    }
+    menu().querySelector("[data-part=none]").hidden = shown().length > 0;
+  }
+
+  function move(event) {
+    if (event.isComposing || !event.target.closest?.("#models")) return;
+    const all = shown();
+    const at = all.indexOf(document.activeElement);
+    const typing = document.activeElement === field();
+    if (event.key === "Enter" && typing) {
+      event.preventDefault();
+      all[0]?.click();
+      return;
+    }
+    const to = { ArrowDown: at + 1, ArrowUp: typing ? all.length - 1 : at - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    (to < 0 ? field() : all[to % all.length])?.focus();
+  }
+
+  function opened(event) {
+    if (event.target !== menu() || event.newState !== "open") return;
+    field().value = "";
+    filter();
+    menu().querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+  }
+
+  document.addEventListener("toggle", opened, true);
+  document.addEventListener("keydown", move);
+  document.addEventListener("input", (event) => { if (event.target.closest("#models")) filter(); });
+  document.addEventListener("htmx:after:settle", filter);
+})();
