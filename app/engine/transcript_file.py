@@ -21,7 +21,8 @@ from app.infra.files import FileShrunk
 
 _BOM = b"\xef\xbb\xbf"
 _BLANK = b" \t\r"
-_BLOCK = 1 << 20
+_NEWLINE = 0x0A
+_BLOCK = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +59,12 @@ class Transcript:
     torn: int = 0
     """Bytes after them that are no line."""
 
-    def take(self, block: bytes) -> None:
+    def take(self, block: memoryview) -> None:
         """Read a block of whole lines."""
         try:
             self._add(*decode_all(block))
         except Unreadable:
-            self._take_each(block)
+            self._take_each(bytes(block))
         self.size += len(block)
 
     def take_tail(self, tail: bytes) -> None:
@@ -108,10 +109,10 @@ async def read_transcript(path: Path) -> Transcript:
     try:
         for block in _blocks(path):
             with uncollected():
-                if block.endswith(b"\n"):
+                if block[-1] == _NEWLINE:
                     transcript.take(block)
                 else:
-                    transcript.take_tail(block)
+                    transcript.take_tail(bytes(block))
             await asyncio.sleep(0)
         if transcript.marks:
             transcript.marks = list(_numbered(transcript.marks, path.read_bytes()))
@@ -130,20 +131,24 @@ def _numbered(marks: list[Mark], data: bytes) -> Iterator[Mark]:
         yield replace(mark, line=line)
 
 
-def _blocks(path: Path) -> Iterator[bytes]:
-    """The file in blocks of whole lines, and after them what stands behind the last newline."""
+def _blocks(path: Path) -> Iterator[memoryview]:
+    """The file in blocks of whole lines, and after them what stands behind the last newline.
+
+    They all lie in one buffer: a block is to be read before the next one is asked for.
+    """
+    buffer, start = bytearray(_BLOCK), 0
     with path.open("rb", buffering=0) as file:
-        start, size = 0, _BLOCK
-        while block := os.pread(file.fileno(), size, start):
-            end = block.rfind(b"\n") + 1
+        while size := file.readinto(buffer):
+            end = buffer.rfind(b"\n", 0, size) + 1
             if end:
-                yield block[:end]
-                start, size = start + end, _BLOCK
-            elif len(block) < size:
-                yield block
+                yield memoryview(buffer)[:end]
+            elif size < len(buffer):
+                yield memoryview(buffer)[:size]
                 return
             else:
-                size *= 2
+                buffer = bytearray(2 * size)
+            start += end
+            file.seek(start)
 
 
 def read_started(path: Path) -> dict[str, str]:
