@@ -14,7 +14,7 @@ from app.engine.answer import Answer
 from app.engine.assembly import CallAssembler
 from app.engine.calling import call_model
 from app.engine.compacting import Compactor
-from app.engine.errors import RETRYABLE, ProviderError, ProviderErrorKind
+from app.engine.errors import ACCOUNT, RETRYABLE, ProviderError, ProviderErrorKind
 from app.engine.events import Event, Fallback, Retry, Usage
 from app.engine.harness import Harness
 from app.engine.hurry import Hurry
@@ -33,9 +33,6 @@ RETRIES = 5
 EMPTY_RETRIES = 2
 """How often an answer without any content is asked for again."""
 
-
-TURNED_AWAY: frozenset[ProviderErrorKind] = frozenset({"auth", "balance", "subscription", "rate_limit"})
-"""No key of the source is taken: the next group answers at once, where there is one."""
 
 PASSING: frozenset[ProviderErrorKind] = frozenset({*RETRYABLE, "unreachable"})
 """It may pass: the next group answers once our own patience is at its end."""
@@ -140,7 +137,7 @@ class Asking:
                 overflowed = True
                 continue
             wait = patience.wait(failure, self._harness.random)
-            if cut is None and (wait is None or failure.kind in TURNED_AWAY):
+            if cut is None and (wait is None or failure.kind in ACCOUNT):
                 moved = await self._move_on(failure)
                 if moved is not None:
                     yield moved
@@ -210,7 +207,7 @@ class Asking:
     async def _move_on(self, failure: ProviderError) -> Fallback | None:
         """The next group of the user's order takes over for the rest of the run; None where there is none."""
         model = self.model
-        if model is None or failure.kind not in TURNED_AWAY | PASSING:
+        if model is None or failure.kind not in ACCOUNT | PASSING:
             return None
         async with self._abort.guard():
             following = await run_sync(model.fallback, abandon_on_cancel=True)

@@ -35,6 +35,9 @@ RETRYABLE: frozenset[ProviderErrorKind] = frozenset(
     {"rate_limit", "timeout", "dropped", "server", "overloaded"}
 )
 
+ACCOUNT: frozenset[ProviderErrorKind] = frozenset({"auth", "balance", "subscription", "rate_limit"})
+"""It lies with the key that was sent, and another one may do."""
+
 
 class EngineError(Exception):
     """Anything that ends a run before its answer."""

@@ -18,9 +18,6 @@ from app.infra.clock import Clock
 COOLDOWN = 600.0
 """Seconds a key rests after its account was turned away; a server that asks for longer gets longer."""
 
-ACCOUNT: frozenset[ProviderErrorKind] = frozenset({"auth", "balance", "subscription", "rate_limit"})
-"""What lies with the account behind a key: another key may do better."""
-
 _KEPT = 512
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import anyio
 from anyio.to_thread import run_sync
 
-from app.engine.errors import ProviderError
+from app.engine.errors import ACCOUNT, ProviderError
 from app.engine.provider import (
     AuthCheck,
     LeftOut,
@@ -28,7 +28,7 @@ from app.engine.provider import (
     nobody,
 )
 from app.infra.logs import note
-from app.providers.cooldown import ACCOUNT, Cooldowns, Credential, Rest
+from app.providers.cooldown import Cooldowns, Credential, Rest
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from app.engine.errors import ACCOUNT
 from app.providers.classify import Symptom, classify
-from app.providers.cooldown import ACCOUNT
 from tests.case_tables import load_tsv
 
 ROWS = [

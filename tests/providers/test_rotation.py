@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engine.errors import ProviderError
+from app.engine.errors import ACCOUNT, ProviderError
 from app.engine.provider import LeftOut, ModelRequest, ResolvedModel, Rotated, StreamBatch, TextChunk
 from app.engine.scripted import ScriptedModel
-from app.providers.cooldown import ACCOUNT, COOLDOWN, Cooldowns
+from app.providers.cooldown import COOLDOWN, Cooldowns
 from app.providers.rotation import Candidate, Pool, Refused, has_content
 from tests.fakes.clock import FakeClock
 from tests.providers.answers import ask, collect
