@@ -15,9 +15,13 @@ from starlette.responses import Response
 from app.engine.errors import ProviderError
 from app.infra.errors import SecretsError
 from app.providers.logins import login_name
+from app.providers.oauth import Grant
 from app.providers.oauth_login import Attempt, LoginWish
 from app.web.forms import read_form
 from app.web.site import Site, is_htmx, onward, site_of
+from app.web.source_form import with_models
+from app.workspace.errors import InvalidSource
+from app.workspace.model_sources import change_source
 from app.workspace.source_logins import keep_login, load_gateway
 
 HERE = "/settings/models"
@@ -54,7 +58,7 @@ async def page(request: Request) -> Response:
         grant = await site.attempts.poll(attempt)
         if grant is None:
             return Response(status_code=204) if is_htmx(request) else _show(request, site, attempt)
-        await keep_login(site.store, site.secrets, site.logins, name, grant)
+        await _keep(site, name, grant)
     except (ProviderError, SecretsError) as error:
         return _show(request, site, error=str(error))
     site.settings_changed()
@@ -72,6 +76,17 @@ async def begin(request: Request) -> Response:
     except ProviderError as error:
         return _show(request, site, error=error.message, values=values)
     return onward(request, request.url.path)
+
+
+async def _keep(site: Site, name: str, grant: Grant) -> None:
+    """With the models that the gateway lists, where none was named before."""
+    source = await keep_login(site.store, site.secrets, site.logins, name, grant)
+    try:
+        named = await with_models(site, source, None)
+    except InvalidSource:
+        return
+    if named != source:
+        change_source(site.store, named, plain_http_confirmed=True)
 
 
 def _show(

@@ -63,7 +63,7 @@ async def submit(request: Request, form: SourceForm, old: SourceConfig | None = 
             return replace(typed, tested=Tested(check.ok, check.message))
         if old is None:
             refuse_known(site.store, source.name)
-        named = await _with_models(site, source, keys)
+        named = await with_models(site, source, keys)
         if old is None:
             add_source_with_keys(
                 site.store,
@@ -163,11 +163,13 @@ def _places(site: Site, source: SourceConfig) -> frozenset[str]:
         return frozenset()
 
 
-async def _with_models(site: Site, source: SourceConfig, keys: list[str] | None) -> SourceConfig:
+async def with_models(site: Site, source: SourceConfig, keys: list[str] | None) -> SourceConfig:
     """The source with its server's own list where no model was named. Raises ``InvalidSource`` where it has none."""
     if source.usual_models:
         return source
     check = await _try_out(site, source, keys)
+    if source.kind == "gateway" and check.failure == "auth" and not (keys or source.keys):
+        return source  # it may list them to whoever logs in
     if not check.models:
         field = _BESIDE.get(check.failure or "", "models")
         said = check.message if not check.ok else f"{source.name} lists no models."

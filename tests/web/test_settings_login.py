@@ -82,6 +82,17 @@ async def test_a_code_is_shown_until_the_user_has_entered_it(gate: Gate) -> None
     assert "login" in said(row)
 
 
+async def test_a_gateway_is_added_without_a_model_and_lists_them_after_the_login(gate: Gate) -> None:
+    await gate.opened.browser.post("/settings/models/gate/remove")
+    sent = {"kind": "gateway", "name": "gate", "base_url": gate.gateway.base_url}
+    assert (await gate.opened.browser.post("/settings/models", sent)).status == 303
+    assert load_source(gate.opened.bench.store, "gate").models == ()
+    await gate.begin()
+    gate.gateway.allow()
+    assert (await gate.look()).status == 303
+    assert load_source(gate.opened.bench.store, "gate").models == ("fake-model",)
+
+
 async def test_without_script_the_reloaded_page_leads_back_once_it_is_done(gate: Gate) -> None:
     await gate.begin()
     gate.gateway.allow()
