@@ -58,6 +58,7 @@ class ProviderError(EngineError):
         status: int | None = None,
         retry_after: float | None = None,
         detail: str | None = None,
+        was_at_work: bool = False,
     ) -> None:
         super().__init__(message)
         self.kind: ProviderErrorKind = kind
@@ -67,6 +68,8 @@ class ProviderError(EngineError):
         """Seconds the server asked to wait, where it did."""
         self.detail = detail
         """The provider's own words, shortened and free of secrets, for "Details"."""
+        self.was_at_work = was_at_work
+        """The server worked on the answer, and may charge for it: the same call is worth one more attempt at most."""
 
     @property
     def retryable(self) -> bool:

@@ -23,7 +23,7 @@ def wait_seconds(error: ProviderError, attempt: int, random: Callable[[], float]
 
     A server's own figure counts before ours and is never undercut. ``random`` gives 0 to 1.
     """
-    if not error.retryable:
+    if not error.retryable or (error.was_at_work and attempt > 0):
         return None
     asked = error.retry_after
     if asked is None or asked <= 0:

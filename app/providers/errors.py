@@ -5,6 +5,7 @@ WireError
 ├── PageInstead          A web page came where an answer was due.
 ├── StreamUnreadable     What arrived is no stream of answers.
 └── StreamSilent         Nothing of an answer arrived within a time limit.
+    └── StillAtWork      The same, while the server showed that it was there.
 """
 
 from __future__ import annotations
@@ -39,3 +40,7 @@ class StreamSilent(WireError):
         super().__init__(f"{phase}: {seconds:g} s")
         self.phase = phase
         self.seconds = seconds
+
+
+class StillAtWork(StreamSilent):
+    """The same, while the server showed that it was there: it began an answer, or kept the connection alive."""

@@ -10,7 +10,7 @@ from app.engine.errors import ProviderErrorKind
 _RULES: tuple[tuple[Literal["class", "system"], str, ProviderErrorKind | Literal["aborted"]], ...] = (
     ("class", r"CancelledError|Cancelled|KeyboardInterrupt|GeneratorExit|Aborted", "aborted"),
     ("class", r"UnsupportedProtocol|InvalidURL|LocalProtocolError|Unicode\w*Error", "local"),
-    ("class", r"\w*Timeout(Error|Exception)?|StreamSilent", "timeout"),
+    ("class", r"\w*Timeout(Error|Exception)?|StreamSilent|StillAtWork", "timeout"),
     ("class", r"JSONDecodeError|DecodeError|StreamUnreadable", "server"),
     ("class", r"TooManyRedirects|PageInstead", "unreachable"),
     ("class", r"ContextOverflowError|ContextWindowExceededError", "overflow"),

@@ -13,6 +13,7 @@ from app.providers.classify import Symptom, classify
 
 SETTINGS = "Settings, Models"
 _LONGEST_DETAIL = 300
+_OWN_LIMITS = ("StreamSilent", "StillAtWork")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,12 @@ def provider_error(symptom: Symptom, callee: Callee, retry_after: float | None =
         limit=_own_limit(symptom),
     )
     return ProviderError(
-        kind, callee.redactor.redact(sentence), status=status, retry_after=retry_after, detail=detail or None
+        kind,
+        callee.redactor.redact(sentence),
+        status=status,
+        retry_after=retry_after,
+        detail=detail or None,
+        was_at_work=symptom.raised == "StillAtWork",
     )
 
 
@@ -109,6 +115,12 @@ _CASES = (
     ),
     _Case(
         "server", "{source} failed on its own side{status}.{said} Try again later, or choose another model."
+    ),
+    _Case(
+        "timeout",
+        "{source} was at work, but nothing of the answer came in time{limit}; it may be charged all the same. "
+        "Let the model think less, ask for less at once, or choose another model.",
+        raised="StillAtWork",
     ),
     _Case(
         "timeout",
@@ -226,5 +238,5 @@ def _host(url: str) -> str:
 
 def _own_limit(symptom: Symptom) -> str:
     """How long was waited, where the limit was ours."""
-    found = re.match(r"[^:]*: ([\d.]+ s)\b", symptom.message) if symptom.raised == "StreamSilent" else None
+    found = re.match(r"[^:]*: ([\d.]+ s)\b", symptom.message) if symptom.raised in _OWN_LIMITS else None
     return f" (waited {found[1]})" if found else ""

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from app.providers.errors import StreamSilent, StreamUnreadable
+from app.providers.errors import StillAtWork, StreamSilent, StreamUnreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +18,10 @@ class StreamLimits:
     """Seconds, each from the last thing that counts: comments and other keep-alives do not."""
 
     connect: float = 10.0
-    first_token: float = 120.0
-    """From the request to the first event of the answer."""
-    between_tokens: float = 60.0
+    first_token: float = 300.0
+    """From the request to the first event of the answer: a model may think without showing it."""
+    between_tokens: float = 180.0
+    """A server may hold a long call back until it is complete."""
     after_stop: float = 2.0
     """From the finish reason to the closing mark; a server that leaves it out is not waited for longer."""
     total: float = 3600.0
@@ -30,8 +31,9 @@ class StreamLimits:
 
 _DRAIN = 0.1
 
-LOCAL = StreamLimits(first_token=600.0, between_tokens=180.0)
-"""A server of one's own loads its model at the first question and may run on a slow processor."""
+LOCAL = StreamLimits(first_token=900.0, between_tokens=900.0)
+"""A server of one's own loads its model at the first question, may run on a slow processor, and then takes many
+minutes for a call that it holds back until it is complete."""
 
 
 def limits_for(base_url: str) -> StreamLimits:
@@ -55,6 +57,8 @@ class TimedBody:
         self._phase, self._wait = "first token", limits.first_token
         self._deadline = min(asked_at + limits.first_token, self._end)
         self._size = 0
+        self._is_at_work = False
+        """Something came, though it may have been nothing of the answer."""
 
     async def next(self) -> bytes | None:
         """The next piece, None at the end. Raises ``StreamSilent``, ``StreamUnreadable``, what httpx raises."""
@@ -64,6 +68,7 @@ class TimedBody:
         except TimeoutError:
             raise self._silence() from None
         if piece is not None:
+            self._is_at_work = True
             self._size += len(piece)
             if self._size > self._limits.max_bytes:
                 raise StreamUnreadable(f"the answer has more than {self._limits.max_bytes} bytes")
@@ -90,4 +95,5 @@ class TimedBody:
 
     def _silence(self) -> StreamSilent:
         total = self._deadline >= self._end
-        return StreamSilent("total", self._limits.total) if total else StreamSilent(self._phase, self._wait)
+        phase, seconds = ("total", self._limits.total) if total else (self._phase, self._wait)
+        return StillAtWork(phase, seconds) if self._is_at_work else StreamSilent(phase, seconds)

@@ -37,6 +37,12 @@ def test_the_wait_is_the_one_of_the_table(row: dict[str, str], chance: float) ->
         assert come_back(error) is None
 
 
+@pytest.mark.parametrize("attempt", range(4))
+def test_what_may_have_been_paid_for_is_asked_for_once_more_and_not_again(attempt: int) -> None:
+    error = ProviderError("timeout", "Nothing came.", was_at_work=True)
+    assert (wait_seconds(error, attempt, lambda: 0.5) is not None) == (attempt == 0)
+
+
 @pytest.mark.parametrize("kind", get_args(ProviderErrorKind))
 def test_only_what_may_work_later_is_sent_again(kind: ProviderErrorKind) -> None:
     error = ProviderError(kind, "It failed.", retry_after=3.0)

@@ -13,6 +13,7 @@ from app.engine.answer import Answer as Said
 from app.engine.assembly import CallAssembler
 from app.engine.messages import Image, Message, Origin, Text, ToolResult
 from app.engine.provider import LeftOut, ModelRequest, Stop, TextChunk, UsageReport
+from app.engine.retry import wait_seconds
 from app.providers.direct import DirectWire
 from app.providers.stream_limits import StreamLimits
 from tests.fakes import anthropic_messages, ollama_chat, openai_chat
@@ -190,6 +191,21 @@ async def test_each_wait_has_its_limit_and_a_ping_is_no_sign_of_life(
         found = await collect(speak(language, limits=limits))
         assert found.error is not None
         assert found.error.kind == "timeout"
+    llm.release()
+
+
+async def test_a_model_that_thinks_without_a_word_is_given_up_in_words_and_not_asked_five_times(
+    speak: Speak, llm: FakeLLM, language: str
+) -> None:
+    if language == "ollama":
+        quiet: Answer = {"steps": [{"raw": "\n"}, {"hold": "hold"}]}
+    else:
+        quiet = insert(say("late"), 0, {"raw": ": keep-alive\n\n"}, {"hold": "hold"})
+    llm.script(quiet)
+    error = (await collect(speak(language, limits=StreamLimits(first_token=0.2)))).error
+    assert error is not None
+    assert "was at work, but nothing of the answer came in time (waited 0.2 s)" in error.message
+    assert [wait_seconds(error, attempt, lambda: 0.5) for attempt in range(2)] == [1.0, None]
     llm.release()
 
 

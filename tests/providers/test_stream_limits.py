@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from app.providers.errors import StreamSilent, StreamUnreadable
+from app.providers.errors import StillAtWork, StreamSilent, StreamUnreadable
 from app.providers.stream_limits import LOCAL, StreamLimits, TimedBody, limits_for
 
 pytestmark = pytest.mark.anyio
@@ -68,6 +68,18 @@ async def test_silence_says_which_limit_was_reached(
     with pytest.raises(StreamSilent, match=r"0\.02 s") as silence:
         await timed.next()
     assert (silence.value.phase, silence.value.seconds) == (phase, 0.02)
+
+
+@pytest.mark.parametrize(("came", "error"), [((), StreamSilent), ((b": keep-alive\n\n",), StillAtWork)])
+async def test_silence_of_a_server_that_is_at_work_is_told_from_that_of_one_that_may_be_gone(
+    came: tuple[bytes, ...], error: type[StreamSilent]
+) -> None:
+    timed = body(pieces(*came, then_silence=True), first_token=0.02)
+    for _ in came:
+        await timed.next()
+    with pytest.raises(StreamSilent) as silence:
+        await timed.next()
+    assert silence.type is error
 
 
 async def test_an_answer_without_an_end_is_stopped_by_its_size() -> None:
