@@ -6,13 +6,14 @@ What moves is left alone: other arguments are another call, and a success with a
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Any, Literal
+
+import msgspec
 
 from app.engine.messages import ToolCall
 
@@ -49,6 +50,8 @@ VOLATILE = frozenset(
     }
 )
 """Keys of arguments that differ in every call and mean nothing, without their case, ``_`` and ``-``."""
+
+_VOLATILE_BYTES = tuple(key.encode() for key in VOLATILE)
 
 LoopKind = Literal["repeat", "ring", "idle"]
 
@@ -164,8 +167,29 @@ class LoopGuard:
 
 def signature_of(call: ToolCall) -> bytes:
     """The same for calls that ask the same, whatever the order of their keys and whatever is volatile in them."""
-    arguments = json.dumps(_settled(call.arguments), sort_keys=True, default=repr)
-    return _digest(f"{call.name}\n{call.raw or ''}\n{arguments}")
+    arguments = _written(call.arguments)
+    if _names_volatile(arguments):
+        arguments = _written(_settled(call.arguments))
+    return blake2b(
+        b"\n".join((_bytes(call.name), _bytes(call.raw or ""), arguments)), digest_size=16
+    ).digest()
+
+
+def _written(arguments: Mapping[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode(arguments, order="sorted")
+    except (
+        TypeError,
+        ValueError,
+        RecursionError,
+    ):  # what a model sends can be no JSON that another one would take
+        return _bytes(repr(arguments))
+
+
+def _names_volatile(written: bytes) -> bool:
+    """The cheap question, as arguments may be a whole book; now and then it says yes to a text."""
+    plain = written.lower().replace(b"_", b"").replace(b"-", b"")
+    return any(key in plain for key in _VOLATILE_BYTES)
 
 
 def _settled(value: Any) -> Any:
@@ -183,4 +207,8 @@ def _is_volatile(key: str) -> bool:
 
 
 def _digest(text: str) -> bytes:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return blake2b(_bytes(text), digest_size=16).digest()
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
