@@ -86,13 +86,15 @@ class Turn:
 
     def acquire(self) -> None:
         """Wait for the turn. Raises ``OSError`` where the place cannot be opened."""
-        descriptor = os.open(self._place, os.O_RDONLY | os.O_CLOEXEC)
+        self._take(fcntl.LOCK_EX)
+
+    def try_acquire(self) -> bool:
+        """Whether it is ours now; without waiting. Raises as ``acquire``."""
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        except BaseException:
-            os.close(descriptor)
-            raise
-        self._descriptor = descriptor
+            self._take(fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
     def release(self) -> None:
         if self._descriptor is not None:
@@ -107,6 +109,15 @@ class Turn:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.release()
+
+    def _take(self, how: int) -> None:
+        descriptor = os.open(self._place, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(descriptor, how)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        self._descriptor = descriptor
 
 
 def _has_page(folder: DataFolder, owner: int | None) -> bool:

@@ -46,6 +46,10 @@ if TYPE_CHECKING:
 _ROOM = "login/"
 _HANDLE = "login:"
 
+_PATIENCE = 60.0
+_LOOK_AGAIN = 0.05
+"""Seconds: for how long, and how often, a turn is waited for. A renewal takes no longer than a third of it."""
+
 AFTER_FAILURE = 30.0
 """Seconds in which a token that still works is not tried to be renewed again."""
 
@@ -209,7 +213,7 @@ class Logins:
                     return await self._ask(source, grant)
                 return await self._end(source, grant)
         except SecretsError as error:
-            return ProviderError("auth", str(error))
+            return ProviderError("local", str(error))
         except ProviderError as error:
             self._not_before[source] = self._clock.monotonic() + AFTER_FAILURE
             return error
@@ -239,9 +243,13 @@ class Logins:
         return refusals.login_over(source)
 
     async def _store(self, source: str, grant: Grant) -> None:
-        """Before it is used. Where the disk refuses, this process remembers it and tries again at every use."""
+        """Before it is used. Where the disk refuses, this process remembers it and tries again at every use.
+
+        A source that was removed meanwhile took its login along.
+        """
         try:
-            await self._write(source, grant)
+            if await self.find(source) is not None:
+                await self._write(source, grant)
         except SecretsError:
             self._unstored[source] = grant
 
@@ -255,10 +263,17 @@ class Logins:
         turn = Turn(self._lock)
         try:
             self._lock.touch(0o600)
-            await to_the_end(turn.acquire)
-            yield
+            async with asyncio.timeout(_PATIENCE):
+                while not turn.try_acquire():  # noqa: ASYNC110 - another process tells nobody when it is done
+                    await asyncio.sleep(_LOOK_AGAIN)
+        except TimeoutError:
+            raise SecretsError(
+                "Another Plancia is busy with the logins of this data folder and does not end. Stop it, then try again."
+            ) from None
         except OSError as error:
             raise SecretsError(f"{self._lock} cannot be used ({error.strerror}).") from error
+        try:
+            yield
         finally:
             turn.release()
 

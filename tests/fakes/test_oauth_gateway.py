@@ -45,7 +45,7 @@ def code_of(web: httpx.Client, client: str) -> str:
     return dict(parse_qsl(urlsplit(authorize(web, client).headers["location"]).query))["code"]
 
 
-def exchange(web: httpx.Client, client: str, code: str, **change: str) -> httpx.Response:
+def exchange(web: httpx.Client, client: str, code: str, /, **change: str) -> httpx.Response:
     form = {
         "grant_type": "authorization_code",
         "client_id": client,

@@ -147,6 +147,15 @@ def test_turns_are_taken_one_at_a_time_in_one_process_too(tmp_path: Path) -> Non
     assert (max(most), len(most)) == (1, 200)
 
 
+def test_who_does_not_want_to_wait_is_told_whether_it_is_theirs(tmp_path: Path) -> None:
+    first, second = Turn(tmp_path), Turn(tmp_path)
+    assert first.try_acquire()
+    assert not second.try_acquire()
+    first.release()
+    assert second.try_acquire()
+    second.release()
+
+
 def test_a_turn_ends_with_its_process(tmp_path: Path) -> None:
     code = (
         "import sys, pathlib; from app.infra.locks import Turn; Turn(pathlib.Path(sys.argv[1])).acquire(); "

@@ -258,6 +258,18 @@ async def test_what_waits_for_the_disk_does_not_replace_a_new_login(desk: Desk) 
     assert desk.drawer.grant.id == "login_1_3705"
 
 
+async def test_a_source_that_is_removed_meanwhile_stays_without_a_login(desk: Desk) -> None:
+    await desk.pass_time(3700)
+    desk.gateway.rule(hold="before")
+    async with Crew() as crew:
+        asking = crew.start(desk.token())
+        await desk.gateway.until_held("token")
+        del desk.drawer.texts["login/gate"]
+        desk.gateway.release("token")
+        assert await asking
+    assert desk.drawer.texts == {}
+
+
 class TestARefusedToken:
     async def test_is_replaced_before_its_time(self, desk: Desk) -> None:
         desk.gateway.expire()
