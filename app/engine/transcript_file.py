@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
