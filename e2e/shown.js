@@ -8,7 +8,7 @@
   function tidy(root) {
     for (const element of [root, ...root.querySelectorAll("*")]) {
       for (const name of OF_THE_READER) element.removeAttribute(name);
-      if (element.dataset.since) element.textContent = "";
+      if (element.dataset.since || element.dataset.until) element.textContent = "";
     }
     root.normalize();
     const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);

@@ -69,7 +69,7 @@ def test_a_final_failure_is_said_at_once(talk: Talk, llm: FakeLLM, answer: Answe
 def test_a_wrong_key_leads_to_the_settings(talk: Talk, llm: FakeLLM) -> None:
     llm.script(fail(401, "Incorrect API key provided.", code="invalid_api_key"))
     talk.say("Hello?")
-    trouble(talk).get_by_role("link", name="Models and keys").click()
+    trouble(talk).get_by_role("link", name="Replace key").click()
     expect(talk.page.get_by_role("heading", name="Add a source")).to_be_visible()
 
 

@@ -13,7 +13,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 from e2e.server import Server
 from e2e.talk import Talk
 from tests.fakes.llm_client import FakeLLM
-from tests.fakes.llm_script import call, hold, say
+from tests.fakes.llm_script import call, fail, hold, say
 from tests.fakes.pictures import png
 
 KEY = "sk-a-key-of-a-story-0123456789"
@@ -362,3 +362,67 @@ def test_one_of_many_models_is_found_by_its_name_and_counts_from_the_next_turn(
     page.keyboard.type("model-2b")
     page.keyboard.press("Enter")
     expect(picker).to_have_value("many/vendor/model-2b")
+
+
+def pinned(page: Page, server: Server, model: str) -> Talk:
+    """A conversation with one model alone."""
+    talk = Talk(page, server.new_conversation()).opened()
+    page.get_by_role("combobox", name="Model").select_option(value=model)
+    talk.again()
+    return talk
+
+
+def test_where_one_model_cannot_the_next_goes_on_and_the_chat_says_why(
+    stocked: Server, llm: FakeLLM, page: Page
+) -> None:
+    llm.script(fail(401, "Incorrect API key provided"), model="big")
+    talk = Talk(page, stocked.new_conversation()).opened()
+    talk.say("Hello")
+    talk.expect_answer("You said: Hello.")
+    expect(talk.articles("notice")).to_have_text(
+        [re.compile("first did not accept the key. second/other goes on from here.")]
+    )
+    shown = talk.shown()
+    talk.again().expect_shows(shown)
+
+
+def test_a_refused_key_leads_to_its_source_and_another_model_answers_in_its_place(
+    stocked: Server, llm: FakeLLM, page: Page
+) -> None:
+    llm.script(fail(401, "Incorrect API key provided"), model="big")
+    talk = pinned(page, stocked, "first/big")
+    talk.say("Hello")
+    trouble = talk.articles("error")
+    expect(trouble.get_by_role("heading")).to_have_text("first did not accept the key")
+    expect(trouble.get_by_role("link", name="Replace key")).to_have_attribute(
+        "href", "/settings/models#of-first"
+    )
+    trouble.get_by_text("Details").click()
+    expect(trouble.get_by_text("first/big")).to_be_visible()
+    trouble.get_by_role("link", name="Use another model").click()
+    picker = page.get_by_role("combobox", name="Model")
+    expect(picker).to_be_focused()
+    page.keyboard.press("Escape")
+    picker.select_option(value="second/other")
+    trouble.get_by_role("button", name="Retry").click()
+    talk.expect_answer("You said: Hello.")
+    expect(trouble.get_by_role("link", name="Replace key")).to_have_count(0)
+
+
+def test_a_wait_counts_down_and_ends_when_the_reader_wants_it_now(
+    stocked: Server, llm: FakeLLM, page: Page
+) -> None:
+    llm.script(fail(429, "Rate limit reached.", retry_after=60))
+    talk = pinned(page, stocked, "first/big")
+    talk.say("Hello")
+    line = talk.articles("notice").last
+    expect(line).to_contain_text("Trying again in")
+    left = line.locator("[data-until]")
+    expect(left).to_have_text(re.compile(r"^(0:\d\d|1:\d\d)$"))
+    before = left.inner_text()
+    expect(left).not_to_have_text(before)
+    talk.again()
+    expect(left).to_have_text(re.compile(r"^(0:\d\d|1:\d\d)$"))
+    line.get_by_role("button", name="Try now").click()
+    talk.expect_answer("You said: Hello.")
+    expect(line.get_by_role("button")).to_have_count(0)

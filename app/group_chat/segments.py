@@ -7,10 +7,12 @@ being written lives in memory; its row is saved when it ends and at most once a 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any, assert_never
 
 from app.engine import events as engine
 from app.group_chat.keeping import KeepingBoard
+from app.infra.clock import iso
 from app.workspace.rows import MessageKind, MessageState
 
 SAVE_EVERY = 1.0
@@ -53,6 +55,8 @@ class Segments:
         self._written: Growing | None = None
         self._calls: dict[str, _OpenCall] = {}
         self._retry_row: str | None = None
+        self._model = ""
+        """``provider/model`` that was asked last."""
         self._circling = ""
         """The tool whose call was not run any more, because the run went in circles."""
 
@@ -78,6 +82,7 @@ class Segments:
             case engine.Steer():
                 row_id = event.message_id
             case engine.Usage():
+                self._model = f"{event.provider}/{event.model}"
                 self._board.count(event, turn=self._turn, member=self._member)
             case engine.Compaction() | engine.Fallback() | engine.LoopWarning():
                 row_id = self._noticed(event)
@@ -162,7 +167,14 @@ class Segments:
     def _retrying(self, event: engine.Retry) -> str:
         """One line for a row of retries, rewritten as the attempts go up."""
         self._end_text("done")
-        data = {"notice": "retry", "attempt": event.attempt, "wait_ms": event.wait_ms, "reason": event.reason}
+        until = self._board.store.clock.now() + timedelta(milliseconds=event.wait_ms)
+        data = {
+            "notice": "retry",
+            "attempt": event.attempt,
+            "wait_ms": event.wait_ms,
+            "until": iso(until),
+            "reason": event.reason,
+        }
         if self._retry_row is None:
             self._retry_row = self._add("notice", text=event.reason, state="streaming", data=data)
         else:
@@ -211,7 +223,8 @@ class Segments:
                 pass
             case "failed":
                 error = done.error or engine.Failure("defect", "Something went wrong inside Plancia.")
-                self._add("error", text=error.message, state="failed", data={"kind": error.kind})
+                why = {"kind": error.kind, "model": self._model}
+                self._add("error", text=error.message, state="failed", data=why)
             case "aborted":
                 self._add("notice", data={"notice": "stopped"})
             case "interrupted":

@@ -59,6 +59,11 @@ class Pool:
         """The wire of the first key, for what any key may ask."""
         return self.candidates[0].provider
 
+    @property
+    def rests(self) -> bool:
+        """Every key of it does."""
+        return all(self._cooldowns.find_rest(one.credential) for one in self.candidates)
+
     async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamBatch, None]:
         """See ``Provider``; each key is asked once, and a ``Rotated`` stands for each that was turned away."""
         candidate = self._next_free() or await self._one_at_rest()

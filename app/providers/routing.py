@@ -90,8 +90,9 @@ class Sources:
         return self._model(found) if found else self._demo()
 
     def groups(self) -> tuple[Group, ...]:
-        """The user's order: what was configured, then what the environment offers besides. Never the demo."""
-        return groups(self._all(), self._order())
+        """The default that was set, the order of the user, then what the environment offers besides. Never the demo."""
+        first = self.preferred()
+        return groups(self._all(), (*((first,) if first else ()), *self._order()))
 
     def choices(self) -> tuple[ModelChoice, ...]:
         """Every model that is known without asking a server, the preferred one first; the demo only alone."""
@@ -145,6 +146,18 @@ class Sources:
             raise refusals.no_model_chosen(sources[0].name)
         return self._demo()
 
+    def preferred(self) -> str | None:
+        """The label of the default that was set, where it can be told whose it is.
+
+        It speaks for its source, whose usual model nobody asked for then.
+        """
+        chosen = self._default()
+        try:
+            default = self._find(chosen) if chosen else None
+        except ProviderError:
+            return None
+        return default.label if default else None
+
     def _in_order(self, ordered: Sequence[Group]) -> ResolvedModel:
         """The first group. One that cannot be asked stands there too, so that the next one is seen to take over."""
         first = ordered[0]
@@ -158,14 +171,16 @@ class Sources:
             return ResolvedModel(refused, first.model, price_in=0.0, price_out=0.0, fallback=following)
 
     def _next(self, tried: frozenset[str]) -> ResolvedModel | None:
-        """The first group of the order that was not tried and can be asked."""
+        """The first group of the order that was not tried, can be asked, and has a key that does not rest."""
         for group in self.groups():
             if group.label not in tried:
                 tried |= {group.label}
                 try:
-                    return self._model(group, partial(self._next, tried))
+                    model = self._model(group, partial(self._next, tried))
                 except ProviderError:
                     continue
+                if not (isinstance(model.provider, Pool) and model.provider.rests):
+                    return model
         return None
 
     def _find(self, asked: str) -> Group | None:

@@ -135,6 +135,13 @@ async def stop(request: Request) -> Response:
     return done(request, href(room.id))
 
 
+async def hurry(request: Request) -> Response:
+    """Try now: a wait for a busy model ends. Where nobody waits any more, nothing is left to do."""
+    _, room = _place(request)
+    room.hurry()
+    return done(request, href(room.id))
+
+
 async def resume(request: Request) -> Response:
     """Continue or Retry: the last turn is taken up where it ended."""
     _, room = _place(request)

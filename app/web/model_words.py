@@ -12,9 +12,9 @@ from app.providers.logins import is_login
 from app.providers.oauth_questions import is_loopback
 from app.providers.routing import KeyStanding
 from app.providers.sources import SourceConfig
+from app.web.plain import first_sentence
 from app.web.settings_views import RestView, Tested
 from app.web.times import amount, duration, elapsed
-from app.web.views import first_sentence
 
 
 def facts_in_words(facts: ModelFacts, *, assumed: bool) -> str:

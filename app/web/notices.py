@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from app.engine.loop_guard import IDLE_WARN_AT
-from app.web.plain import one_line, plain
+from app.web.plain import first_sentence, one_line, plain
 from app.web.times import amount
 
 
@@ -16,6 +16,9 @@ class NoticeWords:
     """One line, or, where the user has to decide, a heading with what stands under it."""
 
     text: str
+    wait: str = ""
+    """How long is waited, where ``text`` leads up to it; ``tail`` comes after."""
+    tail: str = ""
     more: str = ""
     action: str = ""
     """``Continue`` or nothing."""
@@ -26,7 +29,7 @@ def notice_words(data: Mapping[str, Any], text: str) -> NoticeWords:
     """The words of one notice; one that has been settled offers nothing any more."""
     say = _NOTICES.get(str(data.get("notice", "")))
     words = say(data, plain(text)) if say else NoticeWords(plain(text))
-    return NoticeWords(words.text, words.more, needs_user=words.needs_user) if data.get("settled") else words
+    return replace(words, action="") if data.get("settled") else words
 
 
 def _interrupted(data: Mapping[str, Any], text: str) -> NoticeWords:
@@ -38,7 +41,7 @@ def _interrupted(data: Mapping[str, Any], text: str) -> NoticeWords:
 
 
 def _decide(text: str, more: str) -> NoticeWords:
-    return NoticeWords(text, more, "Continue", needs_user=True)
+    return NoticeWords(text, more=more, action="Continue", needs_user=True)
 
 
 def _stopped(data: Mapping[str, Any], text: str) -> NoticeWords:
@@ -63,8 +66,9 @@ def _limit(data: Mapping[str, Any], text: str) -> NoticeWords:
 
 def _retry(data: Mapping[str, Any], text: str) -> NoticeWords:
     seconds = max(1, round(float(data.get("wait_ms", 0)) / 1000))
+    attempt = int(data.get("attempt", 1)) + 1
     return NoticeWords(
-        f"{_stop(text)} Trying again in {seconds}\u00a0s (attempt {int(data.get('attempt', 1)) + 1})."
+        f"{_stop(first_sentence(text)[0])} Trying again in", f"{seconds}\u00a0s", f"(attempt {attempt})."
     )
 
 
@@ -75,7 +79,7 @@ def _compaction(data: Mapping[str, Any], text: str) -> NoticeWords:
 
 def _fallback(data: Mapping[str, Any], text: str) -> NoticeWords:
     model, why = one_line(str(data.get("to", ""))), one_line(str(data.get("reason", "")))
-    return NoticeWords(f"{_stop(why)} {model} goes on from here.".strip())
+    return NoticeWords(f"{_stop(first_sentence(why)[0])} {model} goes on from here.".strip())
 
 
 def _loop_warning(data: Mapping[str, Any], text: str) -> NoticeWords:

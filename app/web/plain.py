@@ -37,3 +37,13 @@ def plain_output(text: str) -> str:
 def one_line(text: str) -> str:
     """For titles, names and paths: one line; a character that turns others round is shown as U+FFFD."""
     return plain(text).translate(_LINE_BREAKS).translate(_DIRECTION).strip()
+
+
+def first_sentence(text: str) -> tuple[str, str]:
+    """The first sentence as a heading, without its full stop, and what follows."""
+    for at, character in enumerate(text):
+        if character in ".!?" and text[at + 1 : at + 2] == " " and text[at + 2 : at + 3].isupper():
+            return text[: at + 1].removesuffix("."), text[at + 2 :]
+        if character == "\n":
+            return text[:at], text[at + 1 :]
+    return text.removesuffix("."), ""

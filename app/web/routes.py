@@ -35,6 +35,7 @@ def routes(assets: Assets) -> list[BaseRoute]:
         Route(f"{at}/messages", conversations.send, methods=["POST"]),
         Route(f"{at}/steer", conversations.steer, methods=["POST"]),
         Route(f"{at}/stop", conversations.stop, methods=["POST"]),
+        Route(f"{at}/hurry", conversations.hurry, methods=["POST"]),
         Route(f"{at}/resume", conversations.resume, methods=["POST"]),
         Route(f"{at}/title", conversations.rename, methods=["POST"]),
         Route(f"{at}/model", conversations.choose_model, methods=["POST"]),

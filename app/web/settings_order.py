@@ -65,11 +65,10 @@ def order_values(site: Site, ordered: Ordered = UNCHANGED) -> dict[str, Any]:
     places = place_views(site, ordered.tested)
     placed = {place.label for place in places}
     offered = [choice.label for choice in site.sources.choices() if choice.origin == "configured"]
-    default = site.sources.default_label()
     return {
         "places": places,
         "others": [label for label in offered if label not in placed],
-        "before": default if places and default != places[0].label else "",
+        "before": site.sources.preferred() or "",
         "said": ordered.said,
     }
 

@@ -5,10 +5,12 @@ A template draws one kind in all its states; which one is decided by ``kind`` al
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, assert_never
+from urllib.parse import quote
 
 from markupsafe import Markup
 
@@ -16,7 +18,7 @@ from app.hands.pictures import name_of
 from app.web.live_markdown import LiveMarkdown
 from app.web.markdown import render_markdown
 from app.web.notices import NoticeWords, notice_words
-from app.web.plain import one_line, plain
+from app.web.plain import first_sentence, one_line, plain
 from app.web.times import local
 from app.web.tool_words import Output, Shown, cut, output_of, target_of, trouble_of, words_for
 from app.workspace.rows import MessageKind, MessageRow, MessageState
@@ -85,6 +87,18 @@ class NoticeView(Entry):
     """Address that a POST continues the run at."""
     organised: str
     """Address of what a compaction left out, or nothing."""
+    until: datetime | None
+    """When the wait that the notice tells of is over; None where none lasts."""
+    hurry: str
+    """Address that a POST ends that wait at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """A link by what it does."""
+
+    label: str
+    href: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +107,12 @@ class ErrorView(Entry):
     more: str
     detail: str
     reference: str
-    settings: bool
-    """The way out leads through the settings of models."""
+    model: str
+    """``provider/model`` that was asked last, or nothing."""
+    remedy: Remedy | None
+    """What puts it right, where a page of ours can."""
+    another_model: bool
+    """Another model may do."""
     can_retry: bool
     resume: str
     """Address that a POST tries the run again at."""
@@ -232,6 +250,8 @@ def _notice(row: MessageRow, frame: Mapping[str, Any]) -> NoticeView:
         waits=waits,
         resume=_resume(row),
         organised=organised_address(row),
+        until=_until(row),
+        hurry=f"/conversations/{row.conversation}/hurry",
         **frame,
     )
 
@@ -254,25 +274,42 @@ def _error(row: MessageRow, frame: Mapping[str, Any]) -> ErrorView:
         more=more,
         detail=plain(str(row.data.get("detail") or "")),
         reference=one_line(str(row.data.get("reference") or "")),
-        settings=not settled and row.data.get("kind") in _SETTLED_IN_SETTINGS,
+        model=one_line(str(row.data.get("model") or "")),
+        remedy=None if settled else _remedy(row),
+        another_model=not settled and row.data.get("kind") not in _OURS,
         can_retry=not settled,
         resume=_resume(row),
         **frame,
     )
 
 
+def _until(row: MessageRow) -> datetime | None:
+    """Of a wait that lasts."""
+    until = row.data.get("until")
+    return local(until) if row.state == "streaming" and isinstance(until, str) else None
+
+
+def _remedy(row: MessageRow) -> Remedy | None:
+    source = str(row.data.get("model") or "").partition("/")[0]
+    match row.data.get("kind"):
+        case "auth" | "subscription":
+            verb = "Add" if _KEYLESS.search(row.text) else "Replace"
+            return Remedy(
+                f"{verb} key", f"/settings/models#of-{quote(source)}" if source else "/settings/models"
+            )
+        case "balance" | "unreachable" | "unknown_model" | "invalid" | "local":
+            return Remedy("Models and keys", "/settings/models")
+        case "budget":
+            return Remedy("Change the budget", "/settings#budget")
+        case _:
+            return None
+
+
 def _resume(row: MessageRow) -> str:
     return f"/conversations/{row.conversation}/resume"
 
 
-_SETTLED_IN_SETTINGS = {"auth", "balance", "subscription", "unreachable", "unknown_model", "invalid"}
+_OURS = {"budget", "storage", "defect"}
+"""Kinds of failures that no model is to blame for."""
 
-
-def first_sentence(text: str) -> tuple[str, str]:
-    """The first sentence as a heading, without its full stop, and what follows."""
-    for at, character in enumerate(text):
-        if character in ".!?" and text[at + 1 : at + 2] == " " and text[at + 2 : at + 3].isupper():
-            return text[: at + 1].removesuffix("."), text[at + 2 :]
-        if character == "\n":
-            return text[:at], text[at + 1 :]
-    return text.removesuffix("."), ""
+_KEYLESS = re.compile(r"\bhas no key\b|\bnone is set\b|\bis gone\b")

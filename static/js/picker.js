@@ -1,4 +1,4 @@
-// Finding a model by a part of its name, with the keyboard, where there are many.
+// The model picker: opened by those who need another model; where there are many, one is found by a part of its name.
 (() => {
   const menu = () => document.getElementById("models");
   const field = () => menu().querySelector("input");
@@ -38,6 +38,15 @@
     menu().querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   }
 
+  function choose(event) {
+    if (!event.target.closest("[data-action=choose-model]")) return;
+    event.preventDefault();
+    const picker = document.querySelector("#model-picker select");
+    picker.focus();
+    picker.showPicker?.();
+  }
+
+  document.addEventListener("click", choose);
   document.addEventListener("toggle", opened, true);
   document.addEventListener("keydown", move);
   document.addEventListener("input", (event) => { if (event.target.closest("#models")) filter(); });

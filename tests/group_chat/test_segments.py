@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -123,8 +124,16 @@ def test_a_call_keeps_which_pictures_the_model_was_shown(chat: Chat) -> None:
 def test_retries_are_one_line_which_the_next_words_close(chat: Chat) -> None:
     chat.take(Retry(1, 1000, "It is down."), Retry(2, 2000, "It is still down."))
     assert chat.shape() == [("notice", "streaming", "It is still down.")]
+    end = datetime.fromisoformat(chat.rows()[0].data["until"])
+    assert end == chat.clock.now() + timedelta(seconds=2)
     chat.take(TextDelta("Here.", "m2"))
     assert chat.shape()[0] == ("notice", "done", "It is still down.")
+
+
+def test_a_failure_names_the_model_that_was_asked_last(chat: Chat) -> None:
+    failed = Done("failed", error=Failure("auth", "The key was refused."))
+    chat.take(Usage("lab", "big", outcome="server"), Usage("house", "small", outcome="auth"), failed)
+    assert chat.rows()[-1].data == {"kind": "auth", "model": "house/small"}
 
 
 @pytest.mark.parametrize(

@@ -384,6 +384,25 @@ class TestOrder:
         desk = Desk(catalogue, LAB, NEAR, secrets={"lab-key": "k"}, default="near/small")
         assert desk.chain() == ["near/small", "lab/fast"]
 
+    def test_the_default_speaks_for_its_source_whose_usual_model_nobody_asked_for(
+        self, catalogue: Catalogue
+    ) -> None:
+        desk = Desk(catalogue, NEAR, environment={"OPENAI_API_KEY": "k"}, default="openai/o9")
+        assert desk.chain() == ["openai/o9", "near/small"]
+        assert desk.sources.preferred() == "openai/o9"
+        nonsense = Desk(catalogue, NEAR, default="nobody/x")
+        assert (nonsense.sources.preferred(), nonsense.sources.groups()[0].label) == (None, "near/small")
+
+    def test_a_group_whose_keys_all_rest_is_passed_over(self, catalogue: Catalogue) -> None:
+        order = ("lab/fast", "lab/meta/llama-3", "near/small")
+        desk = Desk(catalogue, LAB, NEAR, secrets={"lab-key": "k"}, order=order)
+        first = desk.resolve(None)
+        assert isinstance(first.provider, Pool)
+        desk.cooldowns.cool(first.provider.candidates[0].credential, ProviderError("auth", "No."))
+        following = first.fallback()
+        assert following is not None
+        assert following.label == "near/small"
+
     def test_a_model_that_was_asked_for_by_name_answers_alone(self, catalogue: Catalogue) -> None:
         desk = Desk(catalogue, LAB, NEAR, secrets={"lab-key": "k"})
         assert desk.chain("lab/fast") == ["lab/fast"]

@@ -68,7 +68,7 @@ def every_row() -> list[MessageRow]:
         row("tool_call", result="text", **call),
         row("tool_call", "failed", result="E_STALE: changed", is_error=True, error_code="E_STALE", **call),
         row("tool_call", "interrupted", call_id="c", name="unheard_of", arguments={"some": {"x": 1}}),
-        row("notice", "streaming", "The server is busy", notice="retry", attempt=1, wait_ms=2000),
+        row("notice", "streaming", "The server is busy", notice="retry", attempt=1, wait_ms=2000, until=TIME),
         row("notice", notice="compaction", before=151_000, after=38_000),
         row("notice", notice="compaction", before=151_000, after=38_000, summary="msg_of_the_session"),
         row("notice", notice="fallback", **{"from": "a/b", "to": "c/d"}, reason="a is limiting requests"),

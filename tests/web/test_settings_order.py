@@ -203,7 +203,7 @@ async def test_a_model_that_is_set_before_the_order_is_named(tmp_path: Path, llm
         models = Models(opened, llm)
         await three(models)
         page = LivePage.parsed((await opened.browser.get(HERE)).text)
-        assert "b/z comes before all of them: PLANCIA_MODEL" in words(found(page, "order"))
+        assert "b/z comes before all others: PLANCIA_MODEL" in words(found(page, "order"))
 
 
 def test_a_line_is_known_by_its_model_wherever_it_stands() -> None:

@@ -6,11 +6,14 @@ import pytest
 
 from app.web.live_markdown import LiveMarkdown
 from app.web.notices import notice_words
+from app.web.plain import first_sentence
+from app.web.times import local
 from app.web.views import (
     AssistantView,
     ErrorView,
+    NoticeView,
+    Remedy,
     ToolView,
-    first_sentence,
     member_label,
     message_view,
     message_views,
@@ -72,20 +75,52 @@ def test_a_call_shows_its_progress_until_it_has_a_result() -> None:
     assert (ended.output.shown.text, ended.stat) == ("all", "")
 
 
-@pytest.mark.parametrize("kind", ["auth", "balance", "unreachable", "unknown_model"])
-def test_trouble_with_a_source_leads_to_the_settings(kind: str) -> None:
+REMEDIES = [
+    ("auth", "lab/m", "lab did not accept the key.", "Replace key", "/settings/models#of-lab"),
+    ("subscription", "lab/m", "The plan at lab has ended.", "Replace key", "/settings/models#of-lab"),
+    ("auth", "lab/m", "OpenAI has no key yet. Set OPENAI_API_KEY.", "Add key", "/settings/models#of-lab"),
+    ("auth", "", "lab wants a key, and none is set.", "Add key", "/settings/models"),
+    ("balance", "lab/m", "No credit left.", "Models and keys", "/settings/models"),
+    ("unreachable", "lab/m", "Nothing answers.", "Models and keys", "/settings/models"),
+    ("unknown_model", "", "Nobody has it.", "Models and keys", "/settings/models"),
+]
+
+
+@pytest.mark.parametrize(("kind", "model", "text", "label", "href"), REMEDIES)
+def test_trouble_with_a_source_leads_to_what_puts_it_right(
+    kind: str, model: str, text: str, label: str, href: str
+) -> None:
+    view = message_view(row("error", "failed", text, kind=kind, model=model))
+    assert isinstance(view, ErrorView)
+    assert (view.remedy, view.another_model, view.can_retry) == (Remedy(label, href), True, True)
+    assert view.model == model
+    settled = message_view(row("error", "failed", text, kind=kind, model=model, settled=True))
+    assert isinstance(settled, ErrorView)
+    assert (settled.remedy, settled.another_model, settled.can_retry) == (None, False, False)
+
+
+@pytest.mark.parametrize(("kind", "another"), [("timeout", True), ("policy", True), ("storage", False)])
+def test_trouble_of_another_kind_offers_a_model_where_that_may_help(kind: str, another: bool) -> None:
     view = message_view(row("error", "failed", "No. Try.", kind=kind))
     assert isinstance(view, ErrorView)
-    assert (view.settings, view.can_retry) == (True, True)
-    settled = message_view(row("error", "failed", "No. Try.", kind=kind, settled=True))
-    assert isinstance(settled, ErrorView)
-    assert (settled.settings, settled.can_retry) == (False, False)
+    assert (view.remedy, view.another_model) == (None, another)
 
 
-def test_trouble_of_another_kind_does_not() -> None:
-    view = message_view(row("error", "failed", "No. Try.", kind="timeout"))
-    assert isinstance(view, ErrorView)
-    assert view.settings is False
+def test_a_wait_that_lasts_has_an_end_and_one_that_is_over_has_none() -> None:
+    data = {"notice": "retry", "attempt": 1, "wait_ms": 20_000, "until": "2026-11-30T12:00:20.000Z"}
+    waiting = message_view(row("notice", "streaming", "lab is busy. Try again later.", **data))
+    over = message_view(row("notice", "done", "lab is busy. Try again later.", **data))
+    assert isinstance(waiting, NoticeView)
+    assert isinstance(over, NoticeView)
+    words = waiting.words
+    assert (words.text, words.wait, words.tail) == (
+        "lab is busy. Trying again in",
+        "20\u00a0s",
+        "(attempt 2).",
+    )
+    assert waiting.until == local("2026-11-30T12:00:20.000Z")
+    assert waiting.hurry == "/conversations/conv_1/hurry"
+    assert over.until is None
 
 
 @pytest.mark.parametrize(
