@@ -49,6 +49,7 @@ class Attempt:
     _flow: Flow
     _grant: Grant
     _clock: Clock
+    _asking: bool = False
 
     @property
     def step(self) -> LoginStep:
@@ -56,8 +57,14 @@ class Attempt:
 
     async def poll(self) -> Grant | None:
         """None while the user is at it. Raises ``ProviderError`` where nothing will come of it any more."""
-        asked_at = self._clock.now().timestamp()
-        tokens = await self._flow.poll()
+        if self._asking:
+            return None  # somebody else looks at it too; a code is asked with only once
+        self._asking = True
+        try:
+            asked_at = self._clock.now().timestamp()
+            tokens = await self._flow.poll()
+        finally:
+            self._asking = False
         return None if tokens is None else renewed(self._grant, tokens, asked_at)
 
     async def pause(self) -> None:

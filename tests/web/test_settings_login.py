@@ -6,6 +6,7 @@ import html
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import anyio
 import httpx
 import pytest
 
@@ -117,6 +118,17 @@ async def test_a_gateway_without_codes_sends_the_browser_of_this_machine(gate: G
     assert "can close this tab" in (await visit(address(shown))).text
     assert (await gate.look()).status == 303
     assert gate.keys == ("login/gate",)
+
+
+async def test_two_pages_that_look_at_once_complete_it_once(gate: Gate) -> None:
+    gate.gateway.rule(device=False)
+    await gate.begin()
+    await visit(address(await gate.look()))
+    async with anyio.create_task_group() as tasks:
+        for _ in range(5):
+            tasks.start_soon(gate.look)
+    assert gate.keys == ("login/gate",)
+    assert [one.get("error") for one in gate.gateway.asked()] == [None]
 
 
 async def test_a_login_that_was_declined_is_said_and_can_be_begun_anew(gate: Gate) -> None:
