@@ -2,7 +2,7 @@
 .POSIX:
 .SUFFIXES:
 .NOTPARALLEL:
-.PHONY: help run test check unit e2e bench real-model wheel lock environment test-environment
+.PHONY: help run test check unit deep e2e bench real-model wheel lock environment test-environment
 
 PYTHON = .venv/bin/python
 LOCK = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header
@@ -25,6 +25,9 @@ check: test-environment ## seconds: format, lint, types, architecture
 
 unit: test-environment ## unit tests (make unit ARGS=tests/engine)
 	$(PYTHON) -m pytest -q -p no:playwright -n 2 $(ARGS)
+
+deep: test-environment ## properties at length, and two thousand lives of a session
+	$(PYTHON) -m pytest -q -p no:playwright -n 2 --hypothesis-profile=deep --lives 2000 $(ARGS)
 
 e2e: test-environment ## stories in a real Chromium (make e2e ARGS="-k stop")
 	$(PYTHON) -m pytest -q e2e --screenshot only-on-failure --tracing retain-on-failure $(ARGS)

@@ -9,7 +9,7 @@ pytest_plugins = ["tests.fakes.fixtures"]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--kills", type=int, default=3, help="how often each story of a crash kills the server")
-    parser.addoption("--lives", type=int, default=40, help="how many random lives of a session are lived")
+    parser.addoption("--lives", type=int, default=12, help="how many random lives of a session are lived")
 
 
 @pytest.fixture

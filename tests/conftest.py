@@ -7,5 +7,6 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-settings.register_profile("unit", deadline=None, max_examples=60, derandomize=True)
+settings.register_profile("unit", deadline=None, max_examples=30, derandomize=True)
+settings.register_profile("deep", deadline=None, max_examples=1000)
 settings.load_profile("unit")

@@ -63,7 +63,7 @@ def test_help_on_a_word_that_begins_several_lists_them(seat: Seat) -> None:
         (("help", "xyzzy"), 'There is no command "xyzzy". See `plancia help`.'),
         (
             ("provider",),
-            "`plancia provider` needs one of: add, list, order, test, remove. See `plancia help provider`.",
+            "`plancia provider` needs one of: add, login, list, order, test, remove. See `plancia help provider`.",
         ),
         (
             ("settings", "drop"),

@@ -493,4 +493,4 @@ class Simulation(RuleBasedStateMachine):
 
 
 TestSimulation = Simulation.TestCase
-TestSimulation.settings = settings(max_examples=15, stateful_step_count=25, deadline=None)
+TestSimulation.settings = settings(max_examples=8, stateful_step_count=25, deadline=None)

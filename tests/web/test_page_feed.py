@@ -559,7 +559,7 @@ class Wander:
         assert got.status in (204, 404, 409, 422), got.text
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(acts=st.lists(ACTS, min_size=5, max_size=30))
 async def test_whatever_happens_every_reader_shows_what_a_loaded_page_shows(
     opened: OpenByHand, acts: list[tuple[Any, ...]]

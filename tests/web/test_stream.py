@@ -188,14 +188,14 @@ async def test_a_cursor_that_nobody_gave_out_gets_the_whole_page(
 async def test_the_header_counts_before_the_address(opened: OpenByHand, room: Room) -> None:
     """A page that reconnects has the address it was loaded with, and the number of its last frame beside it."""
     page = await opened.browser.load(address_of(room))
-    for title in ("One", "Two"):
+    for title in ("Ebb", "Flood"):
         await opened.browser.post(f"{address_of(room)}/title", {"title": title}, HTMX)
         fresh = await opened.browser.load(address_of(room))
     async with opened.browser.stream(page.stream_address, fresh.cursor) as stream:
-        await opened.browser.post(f"{address_of(room)}/title", {"title": "Three"}, HTMX)
-        await stream.until_text("Three")
-    assert "One" not in stream.text
-    assert "Two" not in stream.text
+        await opened.browser.post(f"{address_of(room)}/title", {"title": "Slack"}, HTMX)
+        await stream.until_text("Slack")
+    assert "Ebb" not in stream.text
+    assert "Flood" not in stream.text
 
 
 def fill_ring(feed: PageFeed) -> None:
