@@ -183,7 +183,7 @@ class Logins:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._running:
-            await asyncio.wait(tuple(self._running.values()))
+            await asyncio.wait(self._running.values())
 
     async def _grant(self, source: str) -> Grant:
         grant, unstored = await self.find(source), self._unstored.get(source)
@@ -197,10 +197,8 @@ class Logins:
     async def _renewed(self, source: str, stale: str) -> Grant | ProviderError:
         """One renewal for everybody who asks meanwhile; nobody who leaves takes it along."""
         task = self._running.get(source)
-        if task is None:
-            task = Crew().start(self._renew(source, stale))
-            self._running[source] = task
-            task.add_done_callback(lambda _: self._running.pop(source, None))
+        if task is None or task.done():
+            task = self._running[source] = Crew().start(self._renew(source, stale))
         return await asyncio.shield(task)
 
     async def _renew(self, source: str, stale: str) -> Grant | ProviderError:
@@ -243,14 +241,14 @@ class Logins:
         return refusals.login_over(source)
 
     async def _store(self, source: str, grant: Grant) -> None:
-        """Before it is used. Where the disk refuses, this process remembers it and tries again at every use.
+        """Before it is used. Where the store refuses, this process remembers it and tries again at every use.
 
         A source that was removed meanwhile took its login along.
         """
         try:
             if await self.find(source) is not None:
                 await self._write(source, grant)
-        except SecretsError:
+        except (SecretsError, ProviderError):
             self._unstored[source] = grant
 
     async def _write(self, source: str, grant: Grant) -> None:

@@ -25,12 +25,15 @@ pytestmark = pytest.mark.anyio
 
 @dataclass
 class Drawer:
-    """Secrets in memory; ``full``: nothing can be stored."""
+    """Secrets in memory; ``full``: nothing can be stored; ``locked``: nothing can be read."""
 
     texts: dict[str, str] = field(default_factory=dict)
     full: bool = False
+    locked: bool = False
 
     def get(self, name: str) -> str | None:
+        if self.locked:
+            raise SecretsError("The keyring is locked.")
         return self.texts.get(name)
 
     def set(self, name: str, value: str) -> None:
@@ -245,6 +248,22 @@ async def test_what_a_full_disk_did_not_take_is_used_and_stored_later(desk: Desk
     desk.drawer.full = False
     assert await desk.token() == token
     assert desk.drawer.grant.access == token
+    assert desk.gateway.renewals() == 1
+
+
+async def test_a_keyring_that_is_locked_meanwhile_loses_no_token(desk: Desk) -> None:
+    await desk.pass_time(3700)
+    desk.gateway.rule(hold="after")
+    async with Crew() as crew:
+        asking = crew.start(desk.token())
+        await desk.gateway.until_held("token")
+        desk.drawer.locked = True
+        desk.gateway.release("token")
+        token = await asking
+    with pytest.raises(ProviderError, match="The keyring is locked"):
+        await desk.token()
+    desk.drawer.locked = False
+    assert await desk.token() == token == desk.drawer.grant.access
     assert desk.gateway.renewals() == 1
 
 
