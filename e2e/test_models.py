@@ -426,3 +426,27 @@ def test_a_wait_counts_down_and_ends_when_the_reader_wants_it_now(
     line.get_by_role("button", name="Try now").click()
     talk.expect_answer("You said: Hello.")
     expect(line.get_by_role("button")).to_have_count(0)
+
+
+def test_a_budget_that_is_spent_stops_the_next_call_and_says_where_to_allow_more(
+    stocked: Server, page: Page
+) -> None:
+    stocked.post("/settings/models/about", model="first/big", price_in="1000", price_out="1000")
+    page.goto(stocked.at("/settings"))
+    page.get_by_label("For one conversation").fill("0.01")
+    page.get_by_role("region", name="Budget").get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    talk = Talk(page, stocked.new_conversation()).opened()
+    talk.say("Hello")
+    talk.expect_answer("You said: Hello.")
+    page.get_by_role("tab", name="Usage").click()
+    expect(page.get_by_role("tabpanel", name="Usage")).to_contain_text("of $0.01.")
+    talk.say("And more")
+    trouble = talk.articles("error")
+    expect(trouble.get_by_role("heading")).to_contain_text("The budget of this conversation is spent")
+    trouble.get_by_role("link", name="Change the budget").click()
+    page.get_by_label("For one conversation").fill("")
+    page.get_by_role("region", name="Budget").get_by_role("button", name="Save").click()
+    talk.opened()
+    trouble.get_by_role("button", name="Retry").click()
+    talk.expect_answer("You said: And more.")

@@ -13,7 +13,7 @@ from typing import NoReturn
 from app.commands.errors import UsageError
 
 KINDS = ("openai", "anthropic", "ollama", "litellm", "gateway")
-GROUPINGS = ("model", "day", "agent", "conversation")
+GROUPINGS = ("model", "day", "agent", "conversation", "purpose")
 APPROVALS = ("ask", "never", "always")
 
 

@@ -91,9 +91,9 @@ def _list(cabinet: Cabinet, as_json: bool, terminal: Terminal) -> None:
 
 def _say_order(cabinet: Cabinet, terminal: Terminal) -> None:
     """Who answers where nobody chose a model, and who takes over from whom."""
-    places, default = cabinet.sources.groups(), cabinet.sources.default_label()
-    if places and default != places[0].label:
-        terminal.say(f"{default} is asked before these: it was set as the default.")
+    places, default = cabinet.sources.groups(), cabinet.sources.preferred()
+    if default:
+        terminal.say(f"{default} is asked before all others: it was set as the default.")
     if places:
         rows = [
             (str(number), group.label, _key(group.source)) for number, group in enumerate(places, start=1)

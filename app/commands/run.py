@@ -13,7 +13,6 @@ from typing import Literal, Protocol, assert_never
 import anyio
 from anyio.to_thread import run_sync
 
-from app.commands.budget import Budget, has_price, unpriced
 from app.commands.errors import UsageError
 from app.commands.event_lines import EventLines
 from app.commands.prose import Prose
@@ -26,6 +25,7 @@ from app.group_chat.members import COMMANDER
 from app.group_chat.room import Room
 from app.infra.errors import SecretsError
 from app.infra.paths import DataFolder
+from app.providers.budget import Budget, Limit, has_price, unpriced
 from app.workbench import Watch, Workbench, open_workbench, usable_folder
 from app.workspace import conversations, queue
 from app.workspace.rows import ConversationRow
@@ -103,9 +103,13 @@ def _budget(limit: float | None) -> Watch:
         if limit is None:
             return models
         before = total(store).cost
-        return Budget(models, limit, lambda: total(store).cost - before)
+        return Budget(models, lambda: (_limit(limit, total(store).cost - before),), lambda: True)
 
     return watch
+
+
+def _limit(allowed: float, spent: float = 0.0) -> Limit:
+    return Limit(allowed, spent, "The budget of this run", "Go on with a higher --max-cost, or without it.")
 
 
 def _workspace(options: Options, terminal: Terminal) -> Path | None:
@@ -141,7 +145,7 @@ async def _check_model(bench: Workbench, options: Options, before: ConversationR
             raise UsageError(str(error)) from error
         return
     if options.max_cost is not None and not has_price(model):
-        raise UsageError(unpriced(model))
+        raise UsageError(unpriced(model, _limit(options.max_cost)))
 
 
 def _conversation(

@@ -172,7 +172,7 @@ class Compactor:
                 async with aclosing(call) as events:
                     async for event in events:
                         if isinstance(event, Usage):
-                            yield event
+                            yield replace(event, purpose="compaction")
                 if answer.text or answer.stop != "output_limit":
                     self._summary = answer.text
                     return

@@ -133,6 +133,8 @@ class Usage:
     first_token_ms: int | None = None
     outcome: str = "ok"
     """``ok`` or the kind of the error that ended the call."""
+    purpose: Literal["turn", "compaction"] = "turn"
+    """What the call was for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from app.engine.agent import Agent
@@ -25,7 +26,9 @@ from app.hands.results import StoredResults, result_tools
 from app.hands.toolbox import file_tools
 from app.infra.paths import DataFolder
 from app.prompts.rendering import compose
+from app.providers.budget import Budget
 from app.workspace import sessions
+from app.workspace.budgets import is_strict, list_limits
 from app.workspace.rows import ConversationRow, SessionRow
 from app.workspace.settings import get_number
 from app.workspace.store import Store
@@ -44,8 +47,13 @@ class Members:
         self._folder = folder
 
     def harness(self, conversation: ConversationRow) -> Harness:
-        """What its runs are given: large results are kept with the conversation."""
-        return replace(self._harness, results=self._results(conversation))
+        """What its runs are given: large results are kept with the conversation, and its budget holds."""
+        budget = Budget(
+            self._harness.models,
+            partial(list_limits, self._store, conversation.id),
+            partial(is_strict, self._store),
+        )
+        return replace(self._harness, models=budget, results=self._results(conversation))
 
     def agent(self, member: str, conversation: ConversationRow) -> Agent:
         """Raises ``FolderMissing`` where the conversation's folder is gone."""

@@ -26,10 +26,10 @@ class SettingError(InfraError):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """``number`` takes what lies between ``low`` and ``high``, ``choice`` one of ``choices``."""
+    """``number`` takes what lies between ``low`` and ``high``, ``amount`` that or nothing, ``choice`` one of some."""
 
     key: str
-    kind: Literal["switch", "choice", "number", "text"]
+    kind: Literal["switch", "choice", "number", "amount", "text"]
     default: Value
     help: str
     choices: tuple[str, ...] = ()
@@ -46,6 +46,29 @@ SETTINGS: Mapping[str, Setting] = {
             "standard",
             "How much members may do without asking. Nothing reads it yet.",
             choices=("cautious", "standard", "trusted"),
+        ),
+        Setting(
+            "budget.conversation",
+            "amount",
+            "",
+            "US dollars that one conversation may cost. Empty: as much as it takes.",
+            low=0.01,
+            high=100_000,
+        ),
+        Setting(
+            "budget.day",
+            "amount",
+            "",
+            "US dollars that all conversations together may cost in one day (UTC). Empty: as much as they take.",
+            low=0.01,
+            high=100_000,
+        ),
+        Setting(
+            "budget.unknown",
+            "choice",
+            "pass",
+            "Whether calls whose price is unknown pass uncounted while there is a budget, or are not made.",
+            choices=("pass", "stop"),
         ),
         Setting(
             "compaction.threshold",
@@ -110,6 +133,8 @@ def parse(key: str, text: str) -> Value:
             return _choice(setting, given)
         case "number":
             return _number(setting, given)
+        case "amount":
+            return _number(setting, given.removeprefix("$")) if given else ""
         case "text":
             return _text(setting, given)
         case _:
@@ -152,7 +177,8 @@ def _number(setting: Setting, given: str) -> float:
         number = math.nan
     if setting.low <= number <= setting.high:
         return number
-    raise _refusal(setting, given, f"a number from {setting.low:g} to {setting.high:g}")
+    nothing = " or nothing" if setting.kind == "amount" else ""
+    raise _refusal(setting, given, f"a number from {setting.low:g} to {setting.high:g}{nothing}")
 
 
 def _text(setting: Setting, given: str) -> str:

@@ -151,12 +151,22 @@ class UsageLine:
 
 
 @dataclass(frozen=True, slots=True)
+class BudgetLine:
+    """How much of a budget is spent, in US dollars."""
+
+    what: str
+    spent: float
+    allowed: float
+
+
+@dataclass(frozen=True, slots=True)
 class UsageView:
     lines: tuple[UsageLine, ...]
     tokens: int
     cost: float | None
     """US dollars, of the calls whose price is known; None where none is."""
     partly_unknown: bool
+    budgets: tuple[BudgetLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from app.providers.demo import MODEL as DEMO
 from app.providers.demo import SUGGESTIONS
 from app.providers.routing import Sources
 from app.web.page_views import (
+    BudgetLine,
     Composer,
     ModelOption,
     Picker,
@@ -30,7 +31,7 @@ from app.web.page_views import (
     task_view,
 )
 from app.web.views import DRAWN_KINDS, MessageView
-from app.workspace import conversations, messages, queue, turns, usage
+from app.workspace import budgets, conversations, messages, queue, turns, usage
 from app.workspace.rows import ConversationRow, MessageRow
 from app.workspace.settings import get_setting
 from app.workspace.store import Store
@@ -171,8 +172,13 @@ class Scenes:
         )
         whole = usage.total(self.store, conversation=conversation)
         known = whole.calls > whole.unknown_costs
+        limits = budgets.list_limits(self.store, conversation)
         return UsageView(
-            lines, whole.tokens, whole.cost if known else None, known and whole.unknown_costs > 0
+            lines,
+            whole.tokens,
+            whole.cost if known else None,
+            known and whole.unknown_costs > 0,
+            tuple(BudgetLine(limit.what, limit.spent, limit.allowed) for limit in limits),
         )
 
 

@@ -12,13 +12,14 @@ from app.models.tables import Usage
 from app.workspace.rows import UsageRow
 from app.workspace.store import Store
 
-Grouping = Literal["model", "day", "agent", "conversation"]
+Grouping = Literal["model", "day", "agent", "conversation", "purpose"]
 
 _KEYS: dict[Grouping, Any] = {
     "model": Usage.provider.concat("/").concat(Usage.model),
     "day": fn.SUBSTR(Usage.time, 1, 10),
     "agent": Usage.member,
     "conversation": fn.COALESCE(Usage.conversation, ""),
+    "purpose": Usage.purpose,
 }
 
 
@@ -27,7 +28,7 @@ class UsageSum:
     """Sums over some calls. Token counts are disjoint; their total is the sum of the four."""
 
     key: str
-    """``provider/model``, a day in UTC, a member, or a conversation id; empty for the sum of all."""
+    """``provider/model``, a day in UTC, a member, a conversation id or a purpose; empty for the sum of all."""
     calls: int
     input_tokens: int
     output_tokens: int
@@ -52,16 +53,14 @@ def record(
     member: str,
     conversation: str | None = None,
     turn: str | None = None,
-    purpose: str = "turn",
 ) -> UsageRow:
-    """Enter one call, failed ones and retries too. ``purpose`` is ``turn``, or what a helper call was for."""
+    """Enter one call, failed ones and retries too."""
     row = UsageRow(
         id=store.new_id("use"),
         time=store.now(),
         conversation=conversation,
         member=member,
         turn=turn,
-        purpose=purpose,
         **asdict(call),
     )
     store.database.insert(Usage, row)
@@ -81,11 +80,13 @@ def totals(store: Store, by: Grouping, *, conversation: str | None = None) -> li
     return [UsageSum(*sums) for sums in store.database.values(query)]
 
 
-def total(store: Store, *, conversation: str | None = None) -> UsageSum:
-    """The sum of all calls, or of those of one conversation."""
+def total(store: Store, *, conversation: str | None = None, day: str | None = None) -> UsageSum:
+    """The sum of all calls, or of those of one conversation, or of one day in UTC (``2026-11-30``)."""
     query = Usage.select(Value("").alias("key"), *_sums())
     if conversation is not None:
         query = query.where(Usage.conversation == conversation)
+    if day is not None:
+        query = query.where(Usage.time >= day, Usage.time < f"{day}~")
     return UsageSum(*store.database.values(query)[0])
 
 

@@ -78,7 +78,7 @@ def test_the_order_shows_who_answers_and_who_takes_over(seat: Seat, llm: FakeLLM
     ]
     seat.environment["PLANCIA_MODEL"] = "second/c"
     assert seat("provider", "order").out.splitlines()[0] == (
-        "second/c is asked before these: it was set as the default."
+        "second/c is asked before all others: it was set as the default."
     )
 
 

@@ -45,6 +45,9 @@ def test_what_the_contract_promises() -> None:
         ("model.default", " openai/gpt-6 ", "openai/gpt-6"),
         ("model.default", "", ""),
         ("workspace.default", "/home/ada/Büro", "/home/ada/Büro"),
+        ("budget.day", "", ""),
+        ("budget.day", "$2.50", 2.5),
+        ("budget.conversation", " 0.01 ", 0.01),
     ],
 )
 def test_text_becomes_a_value_and_back(key: str, text: str, value: Value) -> None:
@@ -65,6 +68,8 @@ def test_text_becomes_a_value_and_back(key: str, text: str, value: Value) -> Non
         ("compaction.threshold", "inf", "a number from 0.1 to 0.95"),
         ("model.default", "a\nb", "one line"),
         ("workspace.default", "/tmp/\0", "one line"),
+        ("budget.day", "0", "a number from 0.01 to 100000 or nothing"),
+        ("budget.conversation", "a lot", "a number from 0.01 to 100000 or nothing"),
     ],
 )
 def test_a_refusal_names_what_is_taken(key: str, text: str, said: str) -> None:

@@ -31,7 +31,8 @@ async def opened(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Open
 
 async def chosen(opened: OpenByHand) -> list[str]:
     page = LivePage.parsed((await opened.browser.get(HERE)).text)
-    return [each.attributes["value"] for each in page.all("input") if "checked" in each.attributes]
+    modes = [each for each in page.all("input") if each.attributes.get("name") == "composer.enter"]
+    return [each.attributes["value"] for each in modes if "checked" in each.attributes]
 
 
 async def test_a_setting_is_saved_and_said(opened: OpenByHand) -> None:
@@ -115,3 +116,27 @@ async def test_a_folder_that_the_start_was_given_goes_before_and_that_is_said(op
     assert note.endswith(f"so now it is {opened.bench.environment['PLANCIA_WORKSPACE']}.")
     await opened.browser.post(HERE, {"workspace.default": opened.bench.environment["PLANCIA_WORKSPACE"]})
     assert "so now it is" not in folder_field(await opened.browser.get(HERE))[1]
+
+
+async def test_budgets_are_saved_taken_back_and_refused_beside_their_field(opened: OpenByHand) -> None:
+    store = opened.bench.store
+    typed = {"budget.conversation": "0.5", "budget.day": "$3", "budget.unknown": "stop"}
+    assert (await opened.browser.post(HERE, typed)).status == 303
+    assert [get_setting(store, key) for key in typed] == [0.5, 3.0, "stop"]
+    got = await opened.browser.post(HERE, {"budget.conversation": "1", "budget.day": "much"})
+    assert got.status == 422
+    assert "budget.day takes a number from 0.01 to 100000 or nothing" in LivePage.parsed(got.text).text
+    assert 'value="much"' in got.text
+    assert get_setting(store, "budget.conversation") == 0.5
+    await opened.browser.post(HERE, {"budget.conversation": "", "budget.day": "", "budget.unknown": "pass"})
+    assert [get_setting(store, key) for key in typed] == ["", "", "pass"]
+
+
+async def test_a_budget_and_what_is_spent_of_it_stand_in_the_usage(opened: OpenByHand) -> None:
+    room = opened.conversation()
+    await opened.browser.post(HERE, {"budget.conversation": "0.5"})
+    panel = (await opened.browser.load(address_of(room))).element("panel-usage").text
+    assert "The budget of this conversation: $0.00 of $0.50." in " ".join(panel.split())
+    await opened.browser.post(HERE, {"budget.conversation": ""})
+    panel = (await opened.browser.load(address_of(room))).element("panel-usage").text
+    assert "budget" not in panel

@@ -24,13 +24,12 @@ def test_an_empty_ledger_sums_to_nothing(store: Store) -> None:
 def test_a_call_is_entered_as_it_was(store: Store, chat: str) -> None:
     row = record(
         store,
-        Usage("ollama", "qwen", 1, 2, 3, 4, None, True, 1500, 300, "rate_limit"),
+        Usage("ollama", "qwen", 1, 2, 3, 4, None, True, 1500, 300, "rate_limit", "compaction"),
         member="commander",
         conversation=chat,
         turn="turn_1",
-        purpose="title",
     )
-    assert (row.time, row.purpose, row.outcome) == ("2026-11-30T14:10:24.871Z", "title", "rate_limit")
+    assert (row.time, row.purpose, row.outcome) == ("2026-11-30T14:10:24.871Z", "compaction", "rate_limit")
     assert total(store) == UsageSum("", 1, 1, 2, 3, 4, 0.0, unknown_costs=1, estimated=1)
 
 
