@@ -91,7 +91,7 @@ def test_a_source_is_tested_saved_and_edited(server: Server, llm: FakeLLM, new_c
     form.get_by_role("button", name="Test").click()
     expect(form.get_by_role("status")).to_contain_text("2 models")
     form.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("key kept here")).to_be_visible()
+    expect(page.get_by_role("list", name="Keys of lab").get_by_text("key 1", exact=True)).to_be_visible()
     expect(page.locator("#source-1")).to_contain_text("small")
 
 
