@@ -177,6 +177,7 @@ class Asking:
             tool_choice="none" if closing else "auto",
             session_id=self._session.id,
             sees_pictures=model.sees_pictures,
+            reasoning=model.reasoning,
         )
         estimated = self._compactor.estimated + (estimate_message(begun) if begun else 0)
         call = call_model(

@@ -80,7 +80,7 @@ def _answer(line: Answered) -> Entry | None:
     entry: Entry = {"role": "assistant", "content": text}
     return {
         **entry,
-        **({"thinking": thinking} if thinking else {}),
+        **({"thinking": thinking} if thinking.strip() else {}),
         **({"tool_calls": calls} if calls else {}),
     }
 

@@ -17,6 +17,10 @@ StopReason = Literal["end", "tool_calls", "output_limit", "filtered", "refused",
 """Why the model stopped. A stream that ends without one was cut."""
 
 
+Effort = Literal["off", "low", "medium", "high"]
+"""How much thinking is asked for. ``off``: none is asked for, and the model does as it is used to."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
     """What a model is told about a tool; ``parameters`` is a JSON schema of type object."""
@@ -42,6 +46,7 @@ class ModelRequest:
     """None = the provider's own limit: the main call of a turn is never capped."""
     sees_pictures: bool = True
     """False: pictures are told of in words, for this model would refuse them or could make nothing of them."""
+    reasoning: Effort = "off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +169,8 @@ class ResolvedModel:
     """False only where that is known."""
     takes_tools: bool = True
     """False only where the user says so: catalogues are wrong about it too often."""
+    reasoning: Effort = "off"
+    """Asked for only of a model that is known to reason."""
     fallback: Callable[[], ResolvedModel | None] = nobody
     """Who answers where this one cannot: the next group of the user's order. Called in a thread, as ``resolve``."""
 

@@ -24,6 +24,10 @@ class Dialect:
     cache_limit: int = 64
     reasoning: tuple[str, ...] = ("reasoning_content", "reasoning", "reasoning_details")
     """Fields in which thinking comes, and goes back to the model that thought it; the first one present counts."""
+    owed: str | None = None
+    """The field of thinking that every answer of a history has to have, those of other models included."""
+    responses: str | None = None
+    """A pattern: which of its models are asked through the Responses API, which alone has their thinking."""
     unsigned: Mapping[str, Any] | None = None
     """What stands for the signature of a call that another model made, where each step has to have one."""
 
@@ -31,7 +35,13 @@ class Dialect:
 DEFAULT = Dialect()
 
 _BY_HOST: dict[str, Dialect] = {
-    "api.openai.com": Dialect(limit_field="max_completion_tokens", cache_field="prompt_cache_key"),
+    "api.deepseek.com": Dialect(owed="reasoning_content"),
+    "api.moonshot.ai": Dialect(owed="reasoning_content"),
+    "api.openai.com": Dialect(
+        limit_field="max_completion_tokens",
+        cache_field="prompt_cache_key",
+        responses=r"gpt-([5-9]|\d\d)|o\d|codex-",
+    ),
     "openrouter.ai": Dialect(
         auth_path="key", reasoning=("reasoning", "reasoning_content", "reasoning_details")
     ),

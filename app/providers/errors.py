@@ -1,5 +1,6 @@
 """The wires' errors, as a map. None of them leaves this room: a wire turns each into the engine's ``ProviderError``.
 
+SpokenElsewhere          The server has this model answer under another path.
 WireError
 ├── AnswerFailed         The server began well and then said what went wrong.
 ├── PageInstead          A web page came where an answer was due.
@@ -11,6 +12,10 @@ WireError
 from __future__ import annotations
 
 from app.providers.classify import Symptom
+
+
+class SpokenElsewhere(Exception):
+    """The server has this model answer under another path: nothing failed, it is asked there."""
 
 
 class WireError(Exception):

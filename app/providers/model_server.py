@@ -74,3 +74,8 @@ async def read_refusal(response: httpx.Response) -> Symptom:
     finally:
         await response.aclose()
     return read_body(response.status_code, kept)
+
+
+def bearer(key: str) -> Mapping[str, str]:
+    """The header that goes with a key, as most servers want it."""
+    return {"authorization": f"Bearer {key}"} if key else {}

@@ -12,9 +12,9 @@ from app.engine.provider import ModelRequest
 from app.providers.bodies import Body
 from app.providers.classify import Symptom
 from app.providers.direct import DirectWire, Language, Surroundings
+from app.providers.model_server import bearer
 from app.providers.ndjson import LineReader
 from app.providers.ollama_events import OllamaEvents
-from app.providers.openai_compatible import bearer
 
 
 class Ollama(DirectWire):

@@ -1,18 +1,24 @@
-"""The wire to any OpenAI-compatible server."""
+"""The wire to any OpenAI-compatible server: chat completions, which all of them speak, unless a model needs another."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from functools import partial
 from typing import Unpack
 
 import httpx
 
 from app.engine.chat_writer import ChatWriter
+from app.engine.provider import ModelRequest, StreamBatch
 from app.providers.chat_events import ChatEvents
 from app.providers.chat_options import ChatOptions
 from app.providers.dialects import Dialect, dialect_of, root_of
 from app.providers.direct import DirectWire, Language, Surroundings
+from app.providers.errors import SpokenElsewhere
+from app.providers.model_server import bearer
+from app.providers.openai_responses import OpenAIResponses
 from app.providers.sse import SseReader
 
 
@@ -30,8 +36,9 @@ class OpenAICompatible(DirectWire):
         **given: Unpack[Surroundings],
     ) -> None:
         dialect = dialect or dialect_of(base_url)
+        root = root_of(base_url, dialect)
         language = Language(
-            root=root_of(base_url, dialect),
+            root=root,
             ask="chat/completions",
             models=dialect.models_path,
             auth=dialect.auth_path,
@@ -42,7 +49,24 @@ class OpenAICompatible(DirectWire):
             events=partial(ChatEvents, dialect),
         )
         super().__init__(id, base_url, key, client, language, **given)
+        self._elsewhere = OpenAIResponses(id, base_url, key, client, root, **given)
+        self._through_responses = dialect.responses
+        self._sent_on: set[str] = set()
+        """Models of which the server said that they answer there alone."""
 
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamBatch, None]:
+        if not self._is_elsewhere(request.model):
+            try:
+                async with aclosing(super().stream(request)) as batches:
+                    async for batch in batches:
+                        yield batch
+                return
+            except SpokenElsewhere:
+                self._sent_on.add(request.model)
+        async with aclosing(self._elsewhere.stream(request)) as batches:
+            async for batch in batches:
+                yield batch
 
-def bearer(key: str) -> Mapping[str, str]:
-    return {"authorization": f"Bearer {key}"} if key else {}
+    def _is_elsewhere(self, model: str) -> bool:
+        known = self._through_responses is not None and re.match(self._through_responses, model) is not None
+        return known or model in self._sent_on

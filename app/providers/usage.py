@@ -20,7 +20,8 @@ def read_counts(usage: Mapping[str, Any]) -> UsageReport | None:
     """Counts in OpenAI's words; strings are read as numbers, anything else as zero."""
     prompt = _count(usage, "prompt_tokens", "input_tokens")
     output = _count(usage, "completion_tokens", "output_tokens")
-    details, spent = _inner(usage, "prompt_tokens_details"), _inner(usage, "completion_tokens_details")
+    details = _inner(usage, "prompt_tokens_details", "input_tokens_details")
+    spent = _inner(usage, "completion_tokens_details", "output_tokens_details")
     cached = _count(details, "cached_tokens") or _count(usage, "prompt_cache_hit_tokens", "cached_tokens")
     written = _count(details, "cache_write_tokens") or _count(usage, "cache_creation_input_tokens")
     thought = _count(spent, "reasoning_tokens")
@@ -44,9 +45,9 @@ def read_disjoint_counts(usage: Mapping[str, Any]) -> UsageReport | None:
     return None if report == UsageReport() else report
 
 
-def _inner(usage: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = usage.get(key)
-    return value if isinstance(value, dict) else {}
+def _inner(usage: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
+    """The first of these that is an object."""
+    return next((value for key in keys if isinstance(value := usage.get(key), dict)), {})
 
 
 def _count(usage: Mapping[str, Any], *keys: str) -> int:

@@ -4,6 +4,7 @@ An answer is a list of steps, played in order on the wire:
 
     {"text": "Hel"}  {"reasoning": "hm"}  {"text": "x ", "times": 5000}
     {"sealed": "Eo4C"}                                thinking that is not shown, where the dialect has it
+    {"refusal": "I cannot."}                          where the dialect tells it from text
     {"call": {"index": 0, "id": "call_1", "name": "read_file", "arguments": "{\\"pa"}}   any key may be missing
     {"usage": {"input": 11, "output": 7, "cached": 3}}    tokens, where the dialect puts them
     {"finish": "stop"}  {"done": true}                the finish reason; the closing mark of the dialect

@@ -1,9 +1,9 @@
 """A model server for tests: a real process that answers by script and refuses what a strict server refuses.
 
 ``python -m tests.fakes.llm_server --port 0`` prints one line, its URL, and serves until it is killed or, with
-``--until-eof``, until its standard input closes. It speaks OpenAI's chat completions and Anthropic's Messages under
-any prefix that ends in ``/v1``, Ollama's chat under ``/api``, and Gemini's streams. Tests steer it over HTTP
-(``llm_client.FakeLLM`` does it for them):
+``--until-eof``, until its standard input closes. It speaks OpenAI's chat completions and Responses and
+Anthropic's Messages under any prefix that ends in ``/v1``, Ollama's chat under ``/api``, and Gemini's streams.
+Tests steer it over HTTP (``llm_client.FakeLLM`` does it for them):
 
     POST /script    {"answers": [...], "for": {"model", "key", "path"}}  answers to come, in order; the narrowest
                     matching list is used first.  {"default": answer, "models": [...], "keys": [...]}  what
@@ -28,7 +28,14 @@ from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any
 
-from tests.fakes import anthropic_messages, gemini_chat, key_states, ollama_chat, openai_chat
+from tests.fakes import (
+    anthropic_messages,
+    gemini_chat,
+    key_states,
+    ollama_chat,
+    openai_chat,
+    openai_responses,
+)
 from tests.fakes.http_wire import Connection, ConnectionGone, Reply, Request
 from tests.fakes.llm_script import Answer, Step, fail, say
 
@@ -36,6 +43,7 @@ Record = dict[str, Any]
 
 PATHS = {
     "chat": "/v1/chat/completions",
+    "responses": "/v1/responses",
     "messages": "/v1/messages",
     "native": "/api/chat",
     "generate": ":streamGenerateContent",
@@ -46,6 +54,7 @@ PATHS = {
 
 DIALECTS: dict[str | None, Any] = {
     "chat": openai_chat,
+    "responses": openai_responses,
     "messages": anthropic_messages,
     "native": ollama_chat,
     "generate": gemini_chat,

@@ -12,6 +12,7 @@ from app.providers.anthropic_compatible import AnthropicCompatible
 from app.providers.direct import DirectWire
 from app.providers.ollama import Ollama
 from app.providers.openai_compatible import OpenAICompatible
+from app.providers.openai_responses import OpenAIResponses
 from tests.fakes.llm_client import FakeLLM
 
 
@@ -27,8 +28,13 @@ def wire(llm: FakeLLM, http_client: httpx.AsyncClient) -> Callable[..., OpenAICo
     return make
 
 
-SPEAKERS: dict[str, type[DirectWire]] = {
+def responses(id: str, base_url: str, *rest: Any, **given: Any) -> OpenAIResponses:
+    return OpenAIResponses(id, base_url, *rest, base_url, **given)
+
+
+SPEAKERS: dict[str, Callable[..., DirectWire]] = {
     "openai_chat": OpenAICompatible,
+    "openai_responses": responses,
     "anthropic": AnthropicCompatible,
     "ollama": Ollama,
 }
@@ -40,8 +46,6 @@ def speak(llm: FakeLLM, http_client: httpx.AsyncClient) -> Callable[..., DirectW
     """Makes a wire of any language to the fake server."""
 
     def make(language: str, key: str | None = "sk-test-0123456789abcdef", **rest: Any) -> DirectWire:
-        kind: Any = SPEAKERS[language]
-        made: DirectWire = kind("local", llm.base_url, key, http_client, **rest)
-        return made
+        return SPEAKERS[language]("local", llm.base_url, key, http_client, **rest)
 
     return make

@@ -17,7 +17,7 @@ from tests.providers.answers import collect
 
 pytestmark = pytest.mark.anyio
 
-SPOKEN = ("openai_chat", "anthropic", "ollama")
+SPOKEN = ("openai_chat", "openai_responses", "anthropic", "ollama")
 ROWS = [row for row in load_jsonl("stream_traces.jsonl") if row["dialect"] in SPOKEN]
 KINDS = {"protocol": "server"}
 """What the table calls a stream that breaks the rules of its wire is a failure of the server."""
