@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from playwright.sync_api import Page, ViewportSize, expect
@@ -244,6 +245,71 @@ def source_edit(stage: Stage) -> None:
     stage.server.post("/settings/models/workshop/remove")
 
 
+@contextmanager
+def workshop(stage: Stage, models: str) -> Iterator[None]:
+    """A source with two keys, of which one rests, as long as the state is brought about."""
+    limited, good = "sk-limited-0123456789abcd", "sk-good-0123456789abcdefg"
+    stage.llm.knows(keys={limited: "limited:700", good: "good", "k": "good"})
+    add = {
+        "kind": "openai",
+        "name": "workshop",
+        "base_url": stage.llm.base_url,
+        "models": models,
+        "key": limited,
+    }
+    stage.server.post("/settings/models", **add)
+    stage.server.post("/settings/models/workshop/key", key=good)
+    try:
+        yield
+    finally:
+        stage.server.post("/settings/models/workshop/remove")
+
+
+def settings_order(stage: Stage) -> None:
+    """Lines that can be moved, one that was tested, a key that rests, and a key that was not taken."""
+    with workshop(
+        stage, "large, small, a-name-that-is-so-long-that-it-does-not-fit-on-a-phone:70b-instruct-q4"
+    ):
+        talk = stage.talk()
+        talk.page.get_by_role("combobox", name="Model").select_option(value="workshop/large")
+        talk.say("Hello")
+        talk.expect_answer("You said: Hello.")
+        settings_models(stage)
+        stage.page.get_by_role("button", name="Test workshop/small").click()
+        expect(stage.page.get_by_text("It took")).to_be_visible()
+        stage.page.get_by_text("Add another key").click()
+        stage.page.get_by_label("Key for workshop").fill("sk-good-0123456789abcdefg")
+        stage.page.keyboard.press("Enter")
+        expect(stage.page.get_by_text("workshop has this key already.")).to_be_visible()
+
+
+def settings_model(stage: Stage) -> None:
+    """What is said of one model, with a mistake in it."""
+    stage.page.goto(f"{stage.server.at('/settings/models/about')}&model=openai/gpt-4o")
+    stage.page.get_by_label("Price of input").fill("cheap")
+    stage.page.get_by_role("button", name="Save").click()
+    expect(stage.page.get_by_text('"cheap" is not a number.')).to_be_visible()
+
+
+def model_finder(stage: Stage) -> None:
+    with workshop(stage, ", ".join(f"model-{number}" for number in range(12))):
+        stage.talk()
+        stage.page.get_by_role("button", name="Find a model").click()
+        expect(stage.page.get_by_role("group", name="Models").get_by_role("button").first).to_be_visible()
+        # It is looked at after the source is gone: nothing of it is drawn anew meanwhile.
+        stage.page.context.set_offline(True)
+
+
+def waiting(stage: Stage) -> None:
+    """A model that is busy, and the way to try it now."""
+    talk = stage.talk()
+    talk.page.get_by_role("combobox", name="Model").select_option(index=1)
+    talk.again()
+    stage.llm.script(fail(429, "Rate limit reached.", retry_after=100))
+    talk.say("Our importer dies when the server limits it. What shall we do?")
+    expect(talk.button("Try now")).to_be_visible()
+
+
 def welcome(stage: Stage) -> None:
     stage.page.goto(stage.server.at("/welcome"))
 
@@ -274,7 +340,11 @@ STATES: Mapping[str, Callable[[Stage], None]] = {
     "keys": keys,
     "rail-drawer": rail_drawer,
     "details-drawer": details_drawer,
+    "waiting": waiting,
+    "model-finder": model_finder,
     "settings-general": settings_general,
+    "settings-order": settings_order,
+    "settings-model": settings_model,
     "settings-models": settings_models,
     "source-tested": source_tested,
     "source-edit": source_edit,

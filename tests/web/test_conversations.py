@@ -322,6 +322,12 @@ async def test_a_model_is_chosen_for_the_turns_to_come(talk: Talk) -> None:
     assert [o.attributes["value"] for o in picker.all("option") if "selected" in o.attributes] == [""]
 
 
+async def test_where_nobody_waits_try_now_does_nothing(talk: Talk) -> None:
+    got = await talk.post("hurry")
+    assert (got.status, got.header("location")) == (303, talk.at)
+    assert talk.rows == []
+
+
 async def test_the_tab_of_the_address_is_open_and_a_made_up_one_is_tasks(talk: Talk) -> None:
     for query, tab in (
         ("?tab=usage", "usage"),
