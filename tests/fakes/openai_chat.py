@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tests.fakes import strict_chat
+from tests.fakes import strict_chat, strict_thinking
 from tests.fakes.http_wire import Request
 from tests.fakes.llm_script import Step
 
@@ -90,7 +90,9 @@ def failure(error: Mapping[str, Any], status: int) -> dict[str, Any]:
 
 
 def refusal(request: Request) -> str | None:
-    return strict_chat.refusal(request.body)
+    return strict_chat.refusal(request.body) or strict_thinking.refusal(
+        request.path, json.loads(request.body)
+    )
 
 
 def last_said(body: Mapping[str, Any]) -> str | None:
@@ -116,7 +118,7 @@ def _chunk(model: str, delta: Mapping[str, Any] | None, finish: str | None = Non
 
 def _fragment(call: Mapping[str, Any]) -> dict[str, Any]:
     function = {key: call[key] for key in ("name", "arguments") if key in call}
-    outer = {key: call[key] for key in ("index", "id") if key in call}
+    outer = {key: call[key] for key in ("index", "id", "extra_content") if key in call}
     return {**outer, **({"type": "function"} if "id" in call else {}), "function": function}
 
 

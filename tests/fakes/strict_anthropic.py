@@ -18,7 +18,7 @@ from tests.fakes.strict import (
 )
 
 TOP_LEVEL = {"model", "messages", "max_tokens", "system", "tools", "tool_choice", "stream", "temperature"}
-TOP_LEVEL |= {"top_p", "top_k", "stop_sequences", "metadata", "thinking"}
+TOP_LEVEL |= {"top_p", "top_k", "stop_sequences", "metadata", "thinking", "output_config"}
 BLOCKS = {
     "text": {"type", "text", "cache_control"},
     "image": {"type", "source", "cache_control"},
@@ -64,6 +64,7 @@ def _check_body(body: Any) -> None:
     require("tools" in body or not tooled, "tool blocks without tools")
     require(sum(block["type"] == "image" for block in blocks) <= MANY_IMAGES, "more than 20 images")
     _check_cache(body, blocks)
+    _check_thinking(body)
 
 
 def _check_system(system: Any) -> None:
@@ -141,6 +142,25 @@ def _check_pairing(messages: list[Any]) -> None:
             require(id not in seen, f"messages.{place}: tool_use ids must be unique, {id!r} is not")
             seen.add(id)
     require(due == [], f"tool_use without tool_result at the end: {due}")
+
+
+def _check_thinking(body: Any) -> None:
+    """By effort on newer models. By a budget on older ones, and then a step that is open must have begun with it."""
+    effort = body.get("output_config", {"effort": "low"})
+    known = effort in ({"effort": "low"}, {"effort": "medium"}, {"effort": "high"})
+    require(known, "output_config.effort: unknown value")
+    match body.get("thinking"):
+        case None | {"type": "disabled"} | {"type": "adaptive", "display": "summarized" | "omitted"}:
+            pass
+        case {"type": "enabled", "budget_tokens": int(budget), **rest} if not rest:
+            require(budget >= 1_024, "thinking.enabled.budget_tokens: must be 1024 at least")
+            require(budget < body["max_tokens"], "`max_tokens` must be greater than `thinking.budget_tokens`")
+            *_, before, last = [None, *body["messages"]]
+            if _blocks(last)[0]["type"] == "tool_result":
+                begun = _blocks(before)[0]["type"] in THINKING
+                require(begun, "Expected `thinking`, but found `tool_use`, when `thinking` is enabled")
+        case _:
+            raise Refused("thinking: unknown form")
 
 
 def _check_tools(tools: Any) -> None:
