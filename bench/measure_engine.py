@@ -42,6 +42,14 @@ LONG: Answer = {"steps": [{"text": "tide ", "times": CHUNKS}, {"finish": "stop"}
 SHORT = say("High water ", "at noon.")
 
 
+HOUR: dict[str, Any] = {
+    "type": "object",
+    "properties": {"hour": {"type": "integer"}},
+    "required": ["hour"],
+    "additionalProperties": False,
+}
+
+
 @dataclass(frozen=True)
 class Tide:
     """A tool that costs nothing, so that what is measured is the step around it."""
@@ -49,16 +57,7 @@ class Tide:
     name: str = "tide"
     description: str = "Height of the tide at an hour."
     read_only: bool = True
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        hour = {"type": "integer"}
-        return {
-            "type": "object",
-            "properties": {"hour": hour},
-            "required": ["hour"],
-            "additionalProperties": False,
-        }
+    parameters = HOUR
 
     async def execute(self, arguments: Any, context: ToolContext) -> ToolOutput:
         return ToolOutput("1.2 m, rising")
