@@ -135,6 +135,7 @@ async def open_cabinet(
             default=lambda: (
                 environment.get("PLANCIA_MODEL") or str(get_setting(store, "model.default")) or None
             ),
+            reasoning=lambda: str(get_setting(store, "model.reasoning")),
             order=lambda: list_order(store),
             said=lambda: list_facts(store),
             stored_key=logins.stored_key,

@@ -172,6 +172,13 @@ async def test_the_model_of_the_environment_goes_before_the_setting(folder: Data
         assert await chosen(cabinet) == "openai/from-variable"
 
 
+async def test_thinking_is_asked_for_where_the_setting_says_so(folder: DataFolder) -> None:
+    async with open_cabinet(folder, environment={"OPENAI_API_KEY": "sk-x"}) as cabinet:
+        assert cabinet.sources.resolve("openai/gpt-5-mini").reasoning == "off"
+        set_setting(cabinet.store, "model.reasoning", "high")
+        assert cabinet.sources.resolve("openai/gpt-5-mini").reasoning == "high"
+
+
 def test_a_folder_that_cannot_be_worked_in_is_refused_in_words(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 from app.engine.errors import ProviderErrorKind
 from app.engine.ladder import Part
@@ -19,6 +19,8 @@ StopReason = Literal["end", "tool_calls", "output_limit", "filtered", "refused",
 
 Effort = Literal["off", "low", "medium", "high"]
 """How much thinking is asked for. ``off``: none is asked for, and the model does as it is used to."""
+
+EFFORTS: tuple[Effort, ...] = get_args(Effort)
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,13 @@ SETTINGS: Mapping[str, Setting] = {
             "The model of new conversations, as provider/model. Empty: the first one that is configured.",
         ),
         Setting(
+            "model.reasoning",
+            "choice",
+            "off",
+            "How much thinking is asked of models that are known to reason. off: none, they do as they are used to.",
+            choices=("off", "low", "medium", "high"),
+        ),
+        Setting(
             "workspace.default",
             "text",
             "",

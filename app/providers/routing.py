@@ -15,7 +15,7 @@ from functools import partial
 from typing import Literal
 
 from app.engine.errors import ProviderError
-from app.engine.provider import Provider, ResolvedModel, nobody
+from app.engine.provider import EFFORTS, Effort, Provider, ResolvedModel, nobody
 from app.providers import demo, refusals
 from app.providers.catalogue import Catalogue, ModelFacts
 from app.providers.cooldown import Answered, Cooldowns, Rest
@@ -55,6 +55,7 @@ class Sources:
     """The registry of models. Configuration is read anew at every question, so an edit counts at once.
 
     ``order`` are the ``provider/model`` that the user put into an order, ``said`` is what was said of single models,
+    ``reasoning`` how much thinking is asked of those that reason,
     ``stored_key`` gives a secret by name, ``connect`` the provider for a wire (``Wiring.connect``).
     """
 
@@ -65,6 +66,7 @@ class Sources:
         default: Callable[[], str | None],
         order: Callable[[], Sequence[str]] = tuple,
         said: Callable[[], Said] = dict,
+        reasoning: Callable[[], str] = lambda: "off",
         stored_key: Callable[[str], str | None],
         environment: Mapping[str, str],
         connect: Callable[[Wire], Provider],
@@ -75,6 +77,7 @@ class Sources:
         self._default = default
         self._order = order
         self._said = said
+        self._reasoning = reasoning
         self._keys = Keys(stored_key, environment)
         self._environment = environment
         self._connect = connect
@@ -244,8 +247,13 @@ class Sources:
             price_out=facts.price_out,
             sees_pictures=facts.images is not False,
             takes_tools=self._said().get((source.name, group.model), NOTHING_SAID).tools is not False,
+            reasoning=self._effort() if facts.reasoning else "off",
             fallback=fallback,
         )
+
+    def _effort(self) -> Effort:
+        wanted = self._reasoning()
+        return next((effort for effort in EFFORTS if effort == wanted), "off")
 
     def _pool(self, name: str, wire: Wire, keys: Sequence[NamedKey], fallback: Fallback = nobody) -> Pool:
         """One candidate for each key, all on the same wire."""

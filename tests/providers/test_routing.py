@@ -63,6 +63,7 @@ class Desk:
     ) -> None:
         self.configured: Sequence[SourceConfig] = configured
         self.default = default
+        self.reasoning = "off"
         self.order = order
         self.cooldowns = Cooldowns(FakeClock())
         self.sources = Sources(
@@ -70,6 +71,7 @@ class Desk:
             default=lambda: self.default,
             order=lambda: self.order,
             said=lambda: said or {},
+            reasoning=lambda: self.reasoning,
             stored_key=stored_key or (secrets or {}).get,
             environment=environment or {},
             connect=self._connect,
@@ -586,3 +588,24 @@ class TestRefusals:
         environment = {"OPENAI_API_KEY": "sk-visible", "OPENAI_BASE_URL": "nowhere"}
         for name in ("openai/x", "x", "nowhere/x", None):
             assert "sk-visible" not in Desk(catalogue, environment=environment).refusal(name).message
+
+
+@pytest.mark.parametrize(
+    ("model", "said", "wanted", "asked"),
+    [
+        ("gpt-5-mini", None, "medium", "medium"),
+        ("gpt-5-mini", None, "off", "off"),
+        ("gpt-5-mini", None, "much", "off"),
+        ("gpt-5-mini", OwnFacts(reasoning=False), "high", "off"),
+        ("gpt-4o", None, "high", "off"),
+        ("home-brew", None, "high", "off"),
+        ("home-brew", OwnFacts(reasoning=True), "low", "low"),
+    ],
+)
+def test_thinking_is_asked_of_models_that_are_known_to_reason(
+    model: str, said: OwnFacts | None, wanted: str, asked: str, catalogue: Catalogue
+) -> None:
+    lab = SourceConfig("lab", "openai", "http://127.0.0.1:8000/v1")
+    desk = Desk(catalogue, lab, said={("lab", model): said} if said else {})
+    desk.reasoning = wanted
+    assert desk.resolve(f"lab/{model}").reasoning == asked
