@@ -103,9 +103,8 @@ class _Answer:
                 case str():
                     item, head = self._message(part, head), {}
                 case WireCall():
-                    thinking += [
-                        dict(self._awaited[id]) for id in _thought_before(part) if id in self._awaited
-                    ]
+                    before = [id for id in _thought_before(part) if id in self._awaited]
+                    thinking += [dict(self._awaited.pop(id)) for id in before]
                     item = self._call(part)
                 case _:
                     assert_never(part)

@@ -125,7 +125,7 @@ class ResponsesEvents:
         match given:
             case {"type": "reasoning"}:
                 self._has_thought = True
-                self._thought.append(scrub(_text(given, "id")))
+                self._thought += [id for id in (scrub(_text(given, "id")),) if id]
                 text = item.halves.finish() if item.streamed else _thinking(given)
                 events.append(ReasoningChunk(text, data=scrub_value(given)))
             case {"type": "function_call", "arguments": str(arguments)} if arguments and not item.streamed:

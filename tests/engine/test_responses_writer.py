@@ -118,6 +118,11 @@ def test_thinking_between_the_calls_of_one_answer_goes_back_to_its_place() -> No
     assert named(answered(*blocks)) == ["rs_1", "fc_a", "fc_b", "rs_2", "fc_c"]
 
 
+def test_thinking_goes_back_once_whatever_claims_it() -> None:
+    blocks = (thinking(1), read("a", "rs_1"), read("b", "rs_1", "rs_9"))
+    assert named(answered(*blocks)) == ["rs_1", "fc_a", "fc_b"]
+
+
 @pytest.mark.parametrize(
     "spoilt",
     [
