@@ -11,7 +11,6 @@ from app.engine.tokens import estimate_tokens
 from app.engine.tools import ToolOutput
 from app.infra.clock import Clock
 
-
 CACHE_WRITE = 1.25
 """Price of a token that is written to a cache against one that is not; two providers ask for it."""
 
