@@ -40,6 +40,8 @@ class Answer:
     _seam: Seam | None = None
     _parts: list[_Part] = field(default_factory=list)
     _has_calls: bool = False
+    size: int = 0
+    """Characters of this stream, thinking and arguments included."""
 
     def written_on(self, calls: CallAssembler) -> Answer:
         """The same answer for the stream that goes on with it: what it repeats of this one is left out."""
@@ -61,6 +63,7 @@ class Answer:
                 yield from self._think(item)
             elif isinstance(item, CallFragment):
                 self._has_calls = True
+                self.size += len(item.arguments or "")
                 call_id = self._calls.add(item)
                 if call_id is not None:
                     yield ToolDelta(call_id, item.name or "", item.arguments or "")
@@ -124,12 +127,14 @@ class Answer:
         if self._seam is not None:
             text = self._seam.feed(text)
         if text:
+            self.size += len(text)
             self._part("text").pieces.append(text)
             yield TextDelta(text, self.message_id)
 
     def _think(self, chunk: ReasoningChunk) -> Iterator[Event]:
         part = self._part("reasoning")
         part.pieces.append(chunk.text)
+        self.size += len(chunk.text)
         part.signature = chunk.signature or part.signature
         if chunk.data is not None:
             part.data = chunk.data

@@ -14,7 +14,7 @@ from app.engine.answer import Answer
 from app.engine.assembly import CallAssembler
 from app.engine.calling import call_model
 from app.engine.compacting import Compactor
-from app.engine.errors import ACCOUNT, RETRYABLE, ProviderError, ProviderErrorKind
+from app.engine.errors import ACCOUNT, RETRYABLE, NoRoom, ProviderError, ProviderErrorKind
 from app.engine.events import Event, Fallback, Retry, Usage
 from app.engine.harness import Harness
 from app.engine.hurry import Hurry
@@ -132,7 +132,7 @@ class Asking:
                 if cut is not None or answer.stop in ("filtered", "refused"):
                     return  # there was nothing more to say, or it was not to be said
                 failure = nothing_said(self.label, answer.stop)
-            shorten = failure.kind == "overflow" and not overflowed
+            shorten = failure.kind == "overflow" and not overflowed and not isinstance(failure, NoRoom)
             if shorten:
                 overflowed = True
                 continue

@@ -13,6 +13,9 @@ from app.engine.metering import CallMeter, Meter
 from app.engine.provider import LeftOut, ModelRequest, ResolvedModel, Rotated
 from app.infra.clock import Clock
 
+MOST_CHARACTERS = 2_000_000
+"""Of one stream, several times what the longest answers of models have: this one does not end by itself."""
+
 
 async def call_model(
     model: ResolvedModel,
@@ -40,13 +43,16 @@ async def call_model(
                     batch = await anext(batches, None)
                 if batch is None:
                     break
-                if isinstance(batch[0], Rotated):
-                    yield meter.counted(call.turned_away(batch[0]))
+                first = batch[0] if batch else None
+                if isinstance(first, Rotated):
+                    yield meter.counted(call.turned_away(first))
                     continue
-                if not isinstance(batch[0], LeftOut):
+                if first is not None and not isinstance(first, LeftOut):
                     call.first_token()
                 for event in answer.take(batch):
                     yield event
+                if answer.size > MOST_CHARACTERS:
+                    raise without_end(model.label)
     except (ProviderError, Aborted) as error:
         trouble = error
         outcome = error.kind if isinstance(error, ProviderError) else "aborted"
@@ -55,3 +61,10 @@ async def call_model(
     yield meter.counted(call.usage(answer, outcome))
     if trouble is not None:
         raise trouble
+
+
+def without_end(label: str) -> ProviderError:
+    return ProviderError(
+        "local",
+        f"{label} wrote more than {MOST_CHARACTERS:,} characters without coming to an end, and was stopped.",
+    )

@@ -19,7 +19,7 @@ from app.engine.answer import Answer
 from app.engine.assembly import CallAssembler
 from app.engine.calling import call_model
 from app.engine.compaction import Compact, Nothing, Past, Skip, Stop, TooSmall, decide, is_due, summary_budget
-from app.engine.errors import ProviderError, ProviderErrorKind
+from app.engine.errors import NoRoom, ProviderError, ProviderErrorKind
 from app.engine.events import Compaction, Event, Retry, Usage
 from app.engine.frontier import ask_for_summary, check_frontier, frontier_of, summary_blocks
 from app.engine.harness import Harness
@@ -38,6 +38,9 @@ T = TypeVar("T")
 
 RETRIES = 2
 """How often a summary that failed is asked for again; after that one is made without a model."""
+
+DOUBT = 1.3
+"""So far off our estimate of a text may be; what exceeds the window by more than that does not fit it."""
 
 FOR_THE_USER: frozenset[ProviderErrorKind] = frozenset(
     {"auth", "balance", "subscription", "budget", "unknown_model"}
@@ -85,7 +88,7 @@ class Compactor:
     ) -> AsyncGenerator[Event, None]:
         """Compact the history where the next request asks for it.
 
-        ``overflowed``: the model has refused it as too long. Raises ``ProviderError`` of kind overflow where no
+        ``overflowed``: the model has refused it as too long. Raises ``NoRoom`` where no
         compaction helps, and what the summarising call failed with where only the user can settle it.
         """
         self._know(model)
@@ -105,10 +108,12 @@ class Compactor:
         match decision:
             case Nothing():
                 pass
+            case Skip() if self.estimated > window * DOUBT:
+                raise NoRoom(too_long(self.estimated, window))
             case Skip():
                 self._note_skip(decision)
             case Stop() | TooSmall():
-                raise ProviderError("overflow", decision.sentence)
+                raise NoRoom(decision.sentence)
             case Compact():
                 async with aclosing(self._compact(model, seen, decision)) as events:
                     async for event in events:
@@ -198,3 +203,11 @@ class Compactor:
         if not self._skipped:
             note("compaction_skipped", gain=skip.gain)
         self._skipped = True
+
+
+def too_long(tokens: int, window: int) -> str:
+    return (
+        f"What is to be sent is about {tokens:,} tokens, this model holds {window:,}, and the latest message alone is"
+        " most of it. Put less into one message, or into a file that can be read in parts, or choose a model with a"
+        " larger window."
+    )

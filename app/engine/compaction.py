@@ -89,7 +89,7 @@ class TooSmall:
 
 Decision = Nothing | Compact | Skip | Stop | TooSmall
 
-_CHOICES = "Choose a model with a larger window, fork the conversation, or clear old tool output."
+_CHOICES = "Choose a model with a larger window, or begin a new conversation."
 
 
 def is_due(tokens: int, window: int, threshold: float = THRESHOLD) -> bool:
@@ -137,8 +137,8 @@ def decide(
     best = _best_cut(messages, sizes, window=window, fixed=fixed, threshold=threshold, total=total)
     if isinstance(best, Skip) and overflowed:
         return Stop(
-            f"The latest messages alone fill the model's window of {window:,} tokens; a summary of the earlier ones"
-            f" would not make enough room. {_CHOICES}"
+            "The model refuses this conversation as too long, and a summary of its older part would not make enough"
+            f" room: the latest messages alone are most of it. {_CHOICES}"
         )
     return best
 

@@ -3,6 +3,7 @@
 EngineError
 ├── Aborted              The user stopped the run.
 ├── ProviderError        A model call failed; `kind` says how, `retryable` whether the same call may work later.
+│   └── NoRoom           The next request does not fit the model's window, and no compaction makes it fit.
 └── SessionError         A transcript cannot be read or written.
 
 What the model can use (a tool that failed, a call that cannot be parsed) is a result, never one of these.
@@ -74,6 +75,13 @@ class ProviderError(EngineError):
     @property
     def retryable(self) -> bool:
         return self.kind in RETRYABLE
+
+
+class NoRoom(ProviderError):
+    """Said before anything was sent: no compaction makes the next request fit the model's window."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("overflow", message)
 
 
 class SessionError(EngineError):

@@ -16,7 +16,7 @@ from app.infra.clock import iso
 from app.workspace.rows import MessageKind, MessageState
 
 SAVE_EVERY = 1.0
-"""Seconds between two saves of a text that is still growing."""
+"""Seconds between two saves of a text that is still growing; also the longest time for which a word is not saved."""
 
 
 @dataclass(slots=True)
@@ -29,6 +29,7 @@ class Growing:
     text: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
     thought_until: float = 0.0
+    is_saved: bool = True
 
     def stored(self) -> dict[str, Any]:
         data: dict[str, Any] = {}
@@ -108,10 +109,17 @@ class Segments:
         else:
             growing.reasoning.append(event.text)
             growing.thought_until = now
+        growing.is_saved = False
         if now - growing.saved_at >= SAVE_EVERY:
-            growing.saved_at = now
-            self._board.save(growing.row_id, **growing.stored())
+            self.save_growing()
         return growing.row_id
+
+    def save_growing(self) -> None:
+        """Store what has been written so far of the article that is being written."""
+        growing = self._growing
+        if growing is not None and not growing.is_saved:
+            growing.is_saved, growing.saved_at = True, self._board.monotonic()
+            self._board.save(growing.row_id, **growing.stored())
 
     def _open(self, row_id: str) -> Growing:
         """A new article, or the one of this answer again where the model writes on after naming a call."""

@@ -22,8 +22,9 @@ from app.group_chat.events import Floor, FloorChanged, FloorState
 from app.group_chat.keeping import KeepingBoard
 from app.group_chat.members import Members
 from app.group_chat.recovery import catch_up, remember
-from app.group_chat.segments import Segments
+from app.group_chat.segments import SAVE_EVERY, Segments
 from app.group_chat.visibility import unheard
+from app.infra.crew import Crew
 from app.infra.errors import InfraError
 from app.infra.logs import failure
 from app.models.errors import StorageError
@@ -134,11 +135,18 @@ class LiveTurn:
 
     async def _follow_all(self, events: AsyncGenerator[engine.Event, None]) -> None:
         """Draw what happens. Where that cannot be stored, the run is stopped, so that its session keeps the words."""
-        async with aclosing(events):
+        async with aclosing(events), Crew() as crew:
+            crew.start(self._save_by_time())
             async for event in events:
                 self._follow(event)
                 if self.board.trouble is not None:
                     self.abort.set()
+
+    async def _save_by_time(self) -> None:
+        """What a model wrote before it fell silent is not lost with the process."""
+        while True:
+            await anyio.sleep(SAVE_EVERY)
+            self.segments.save_growing()
 
     def _inputs(self, session: Session) -> list[UserInput]:
         store = self.board.store

@@ -7,6 +7,9 @@ from typing import Any
 
 from app.engine.provider import UsageReport
 
+_ABSURD = 10**9
+"""Tokens, or dollars, of one call."""
+
 
 def read_usage(payload: Mapping[str, Any]) -> UsageReport | None:
     """The counts in a payload or in one of its choices; None where there are none, or only zeros."""
@@ -30,7 +33,7 @@ def read_counts(usage: Mapping[str, Any]) -> UsageReport | None:
     if not (prompt or output or cached or written):
         return None
     cost = usage.get("cost")
-    price = float(cost) if isinstance(cost, int | float) and cost >= 0 else None
+    price = float(cost) if isinstance(cost, int | float) and 0 <= cost < _ABSURD else None
     return UsageReport(max(0, prompt - cached - written), output, cached, written, price)
 
 
@@ -51,8 +54,8 @@ def _inner(usage: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
 
 
 def _count(usage: Mapping[str, Any], *keys: str) -> int:
-    """The first of these that is there and above zero."""
-    return next((count for key in keys if (count := _whole(usage.get(key))) > 0), 0)
+    """The first of these that is there, above zero, and a number that a call can have."""
+    return next((count for key in keys if 0 < (count := _whole(usage.get(key))) < _ABSURD), 0)
 
 
 def _whole(value: Any) -> int:

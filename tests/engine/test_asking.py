@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 
 import pytest
 
 from app.engine import events
 from app.engine.abort import Abort
+from app.engine.calling import MOST_CHARACTERS
 from app.engine.errors import ProviderError, ProviderErrorKind
 from app.engine.messages import Marker, Origin, Text
 from app.engine.provider import (
@@ -19,6 +21,7 @@ from app.engine.provider import (
     Rotated,
     Stop,
     StopReason,
+    StreamBatch,
     TextChunk,
 )
 from app.engine.scripted import Reply, ScriptedModel, call, say
@@ -271,3 +274,23 @@ async def test_word_of_what_was_left_out_is_not_the_first_token(session: MemoryS
     )
     usage = next(event for event in happened if isinstance(event, events.Usage))
     assert (usage.first_token_ms, usage.estimated) == (None, False)
+
+
+async def test_a_model_that_does_not_come_to_an_end_is_stopped_and_what_it_wrote_is_kept(
+    session: MemorySession,
+) -> None:
+    endless = [TextChunk("tide " * 100_000)] * 10
+    done = done_of(await all_of(ScriptedModel(endless), session=session))
+    assert (done.status, done.error and done.error.kind) == ("interrupted", "local")
+    assert done.error is not None
+    assert "without coming to an end" in done.error.message
+    assert MOST_CHARACTERS < len(done.text) < MOST_CHARACTERS + 600_000
+
+
+async def test_a_read_of_the_network_may_bring_nothing(session: MemorySession) -> None:
+    class Quiet(ScriptedModel):
+        async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamBatch, None]:
+            yield ()
+            yield (TextChunk("ok"), Stop("end"))
+
+    assert done_of(await all_of(Quiet(), session=session)).text == "ok"

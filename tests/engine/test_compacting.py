@@ -252,6 +252,18 @@ async def test_a_window_that_the_last_message_fills_alone_costs_no_call(session:
     assert len(model.requests) == 1
 
 
+async def test_a_message_that_no_window_of_this_size_can_hold_is_not_sent(session: MemorySession) -> None:
+    """A server might drop its beginning without a word."""
+    model = ScriptedModel(say("never"), window=WINDOW)
+    long = UserInput("tide " * 40_000, "u1")
+    done = done_of([event async for event in run(agent(), session, [long], harness(model))])
+    assert (done.status, done.error and done.error.kind) == ("failed", "overflow")
+    assert done.error is not None
+    assert "Put less into one message" in done.error.message
+    assert model.requests == []
+    assert session.messages[0].text == long.text
+
+
 async def test_the_providers_own_count_moves_the_moment_of_the_next_compaction(
     session: MemorySession,
 ) -> None:

@@ -149,7 +149,7 @@ def test_an_overflow_that_no_summary_can_cure_stops_with_the_choices() -> None:
     messages, sizes = read_table(row)
     stop = decide(messages, sizes, window=row["window"], fixed=row["fixed"], overflowed=True)
     assert isinstance(stop, Stop)
-    for choice in ("larger window", "fork", "clear old tool output"):
+    for choice in ("larger window", "new conversation"):
         assert choice in stop.sentence
 
 

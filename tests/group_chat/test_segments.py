@@ -214,3 +214,13 @@ def test_a_run_whose_words_were_not_stored_ends_as_failed_whatever_it_says_itsel
     assert done.error is not None
     assert "read-only" in done.error.message
     assert [place.event for _, place in chat.board.feed.since(0) or []][-1] == done
+
+
+def test_words_before_a_silence_are_saved_by_time_and_once(chat: Chat) -> None:
+    chat.take(TextDelta("Short but important.", "msg_a"))
+    assert chat.rows()[0].text == ""
+    chat.segments.save_growing()
+    row = chat.rows()[0]
+    assert (row.text, row.state) == ("Short but important.", "streaming")
+    chat.segments.save_growing()
+    assert chat.rows()[0].revision == row.revision

@@ -43,3 +43,8 @@ def test_counts_that_hold_what_a_cache_served_are_made_disjoint() -> None:
 @pytest.mark.parametrize("payload", [{}, {"usage": None}, {"usage": 3}, {"usage": {"prompt_tokens": 0}}])
 def test_a_payload_without_counts_has_none(payload: dict[str, Any]) -> None:
     assert read_usage(payload) is None
+
+
+def test_counts_and_prices_that_no_call_can_have_are_not_taken() -> None:
+    report = read_counts({"prompt_tokens": 10**30, "completion_tokens": 7, "cost": 1e300})
+    assert report == UsageReport(0, 7)
