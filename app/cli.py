@@ -29,6 +29,8 @@ def main(argv: Sequence[str] | None = None, terminal: Terminal | None = None) ->
     """Run one command and return its exit code: 0 done, 1 failed, 2 cannot be as typed, 130 stopped."""
     words = list(sys.argv[1:] if argv is None else argv)
     terminal = terminal or Terminal.of_process(os.environ)
+    if _debugs(terminal):
+        _log_to(terminal)
     try:
         return _obey(words, terminal)
     except KeyboardInterrupt:
@@ -77,13 +79,26 @@ def _explain(error: Exception, terminal: Terminal) -> int:
 
     if isinstance(cause(error), BrokenPipeError):
         return _leave_quietly()
-    if terminal.environment.get("PLANCIA_DEBUG", "0") not in ("", "0"):
+    if _debugs(terminal):
         import traceback
 
         traceback.print_exception(error, file=terminal.stderr)
     sentence, code = told(error)
     terminal.tell(sentence)
     return code
+
+
+def _debugs(terminal: Terminal) -> bool:
+    return terminal.environment.get("PLANCIA_DEBUG", "0") not in ("", "0")
+
+
+def _log_to(terminal: Terminal) -> None:
+    """What a turn survives is in the log only, by its classes; whoever looks for a defect wants to see it whole."""
+    import logging
+
+    handler = logging.StreamHandler(terminal.stderr)
+    handler.setLevel(logging.ERROR)
+    logging.getLogger().addHandler(handler)
 
 
 def _leave_quietly() -> int:
