@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import parse_qs
 
 import pytest
-from playwright.sync_api import CDPSession, expect
+from playwright.sync_api import CDPSession, Page, Route, expect
 
 from e2e.line import Line
 from e2e.server import Server
@@ -16,6 +17,7 @@ from tests.fakes.llm_script import hold, say
 
 MEGABYTE = 1_000_000
 TOO_BIG = 17 << 20
+FRAMES_WAITED = 600
 
 
 def test_a_draft_is_kept_over_a_reload_and_per_conversation(talk: Talk, served: Server, llm: FakeLLM) -> None:
@@ -149,6 +151,145 @@ def test_text_that_is_written_while_a_message_is_sent_stays(talk: Talk, llm: Fak
     expect(talk.box).to_have_value("Second, begun at once")
 
 
+class Post:
+    """Messages are held on their way to the server until the story lets them go, or fail."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._routes: list[Route] = []
+        page.route(re.compile("/(messages|steer)$"), lambda route: self._routes.append(route))
+
+    def wait_held(self) -> Route:
+        """The one message that is under way."""
+        for _ in range(FRAMES_WAITED):
+            if not self._routes:
+                self._page.evaluate("() => new Promise(requestAnimationFrame)")
+        (route,) = self._routes
+        self._routes.clear()
+        return route
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._routes
+
+
+@pytest.fixture
+def held_post(talk: Talk) -> Post:
+    return Post(talk.page)
+
+
+def test_a_text_leaves_the_box_at_once_and_what_is_typed_meanwhile_stays(
+    talk: Talk, held_post: Post, llm: FakeLLM
+) -> None:
+    talk.say("First")
+    route = held_post.wait_held()
+    expect(talk.box).to_have_value("")
+    talk.box.type("Second, begun at once")
+    route.continue_()
+    talk.expect_answer("You said: First.")
+    expect(talk.box).to_have_value("Second, begun at once")
+    talk.box.press("Enter")
+    held_post.wait_held().continue_()
+    talk.expect_answer("You said: Second, begun at once.")
+    expect(talk.box).to_have_value("")
+
+
+def test_quick_messages_are_sent_one_after_the_other_in_order(
+    talk: Talk, held_post: Post, llm: FakeLLM
+) -> None:
+    llm.script(hold(say("Yes."), 0), say("All three."))
+    for text in ("alpha", "beta", "gamma"):
+        talk.say(text)
+    talk.box.type("delta")
+    numbers = set()
+    for text in ("alpha", "beta", "gamma"):
+        route = held_post.wait_held()
+        assert held_post.is_empty
+        fields = parse_qs(route.request.post_data or "")
+        assert fields["text"] == [text]
+        numbers.add(fields["client_id"][0])
+        route.continue_()
+    assert len(numbers) == 3
+    llm.wait_held()
+    expect(talk.queue).to_have_count(2)
+    llm.release()
+    talk.expect_answer("All three.")
+    expect(talk.articles("user").locator("[data-part=text]")).to_have_text(["alpha", "beta", "gamma"])
+    expect(talk.box).to_have_value("delta")
+
+
+def test_messages_into_a_live_run_keep_the_way_they_were_sent(
+    talk: Talk, held_post: Post, llm: FakeLLM
+) -> None:
+    llm.script(hold(say("Working. ", "Done."), 1))
+    talk.say("Work.")
+    held_post.wait_held().continue_()
+    llm.wait_held()
+    expect(talk.button("Steer")).to_be_visible()
+    talk.say("steered", key="Enter")
+    talk.say("queued", key="Control+Enter")
+    for address, text in (("/steer", "steered"), ("/messages", "queued")):
+        route = held_post.wait_held()
+        assert route.request.url.endswith(address)
+        assert parse_qs(route.request.post_data or "")["text"] == [text]
+        route.continue_()
+    expect(talk.queue).to_have_count(2)
+    llm.release()
+
+
+def test_texts_that_could_not_be_sent_come_back_before_what_was_typed_since(
+    talk: Talk, held_post: Post, llm: FakeLLM, watch: Watch
+) -> None:
+    watch.allow(*LINE_BROKEN)
+    talk.say("one")
+    talk.say("two")
+    talk.box.type("three")
+    talk.box.press("ArrowLeft")
+    held_post.wait_held().abort()
+    expect(talk.page.locator("#toast")).to_contain_text("did not answer")
+    expect(talk.box).to_have_value("one\n\ntwo\n\nthree")
+    talk.box.type("_")
+    expect(talk.box).to_have_value("one\n\ntwo\n\nthre_e")
+    talk.again()
+    expect(talk.box).to_have_value("one\n\ntwo\n\nthre_e")
+    expect(talk.articles("user")).to_have_count(0)
+
+
+def test_a_text_that_the_server_refused_comes_back_with_its_sentence(
+    talk: Talk, held_post: Post, llm: FakeLLM, watch: Watch
+) -> None:
+    watch.allow("status of 503")
+    talk.say("Take this")
+    held_post.wait_held().fulfill(status=503, body="The disk is full.", content_type="text/html")
+    expect(talk.page.locator("#toast")).to_contain_text("The disk is full.")
+    expect(talk.box).to_have_value("Take this")
+    talk.box.press("Enter")
+    held_post.wait_held().continue_()
+    talk.expect_answer("You said: Take this.")
+    expect(talk.box).to_have_value("")
+
+
+def test_texts_under_way_outlive_the_page(talk: Talk, held_post: Post, llm: FakeLLM) -> None:
+    llm.script(hold(say("Yes."), 0), say("Both."))
+    talk.say("one")
+    talk.say("two")
+    talk.box.type("three")
+    first = parse_qs(held_post.wait_held().request.post_data or "")
+    talk.again()
+    again = held_post.wait_held()
+    assert parse_qs(again.request.post_data or "") == first
+    again.continue_()
+    held_post.wait_held().continue_()
+    llm.wait_held()
+    llm.release()
+    talk.expect_answer("Both.")
+    expect(talk.articles("user").locator("[data-part=text]")).to_have_text(["one", "two"])
+    expect(talk.box).to_have_value("three")
+    talk.again()
+    expect(talk.box).to_have_value("three")
+    assert held_post.is_empty
+
+
 @pytest.fixture
 def keyboard(talk: Talk) -> CDPSession:
     return talk.page.context.new_cdp_session(talk.page)
@@ -167,6 +308,20 @@ def test_enter_that_ends_a_composition_does_not_send(talk: Talk, keyboard: CDPSe
     talk.box.press("Enter")
     talk.expect_answer("You said: 日本.")
     assert len(llm.bodies()) == 1
+
+
+def test_a_text_that_comes_back_does_not_disturb_a_composition(
+    talk: Talk, keyboard: CDPSession, held_post: Post, watch: Watch
+) -> None:
+    watch.allow(*LINE_BROKEN)
+    talk.say("Before")
+    route = held_post.wait_held()
+    keyboard.send("Input.imeSetComposition", {"text": "にほん", "selectionStart": 3, "selectionEnd": 3})
+    route.abort()
+    expect(talk.page.locator("#toast")).to_contain_text("did not answer")
+    expect(talk.box).to_have_value("にほん")
+    keyboard.send("Input.insertText", {"text": "日本"})
+    expect(talk.box).to_have_value("Before\n\n日本")
 
 
 def test_an_example_is_put_into_the_box_not_sent(talk: Talk) -> None:

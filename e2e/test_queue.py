@@ -92,7 +92,7 @@ def settings(served: Server, new_context: NewContext) -> Iterator[Page]:
 
 def test_the_setting_swaps_the_two_keys_on_open_pages_too(busy: Talk, settings: Page) -> None:
     settings.get_by_role("radio", name=re.compile("^Queues")).check()
-    settings.get_by_role("button", name="Save").click()
+    settings.get_by_role("region", name="Conversation").get_by_role("button", name="Save").click()
     expect(settings.get_by_text("Saved.")).to_be_visible()
     expect(busy.button("Queue")).to_have_attribute("data-key", "enter")
     busy.say("Queued by Enter", key=STEER)

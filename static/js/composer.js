@@ -1,41 +1,50 @@
-// The message box: keys, a draft per conversation, and a text that is let go only when the server has it.
+// The message box: keys, a draft per conversation, and texts that are let go only when the server has them.
 (() => {
   const form = document.getElementById("composer");
   if (!form) return;
 
   const box = form.elements.text;
-  const number = form.elements.client_id;
-  const key = `plancia.draft.${form.dataset.conversation}`;
-  let sending = "";
-  let tried = false;
+  const DRAFT = `plancia.draft.${form.dataset.conversation}`;
+  const UNSENT = `plancia.unsent.${form.dataset.conversation}`;
+  let outbox = [];
+  let returned = null;
+  let sending = false;
+  let leaving = false;
+  let composed = null;
 
-  function fresh() {
-    const bytes = crypto.getRandomValues(new Uint8Array(12));
-    number.value = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-    tried = false;
+  function recall(key) {
+    try {
+      return JSON.parse(localStorage.getItem(key));
+    } catch {
+      return null;
+    }
+  }
+
+  function remember(key, value) {
+    localStorage.removeItem(key);
+    if (!value) return;
+    try {
+      localStorage.setItem(key, JSON.stringify(value));
+    } catch {
+      // The browser has no room for it: it stays on the page, and is gone with it.
+    }
   }
 
   function keep() {
-    localStorage.removeItem(key);
-    if (!box.value) return;
-    try {
-      localStorage.setItem(key, JSON.stringify({ text: box.value, id: number.value }));
-    } catch {
-      // The browser has no room for it: it stays in the box, and is gone with the page.
-    }
+    remember(DRAFT, box.value && { text: box.value, returned });
+  }
+
+  // Another page of this conversation keeps its own texts in the same place.
+  function keepUnsent(change) {
+    const texts = change(recall(UNSENT) ?? []);
+    remember(UNSENT, texts.length > 0 && texts);
   }
 
   function restore() {
-    fresh();
-    try {
-      const draft = JSON.parse(localStorage.getItem(key));
-      if (!draft || box.value) return;
-      box.value = draft.text;
-      number.value = draft.id;
-      tried = true;
-    } catch {
-      localStorage.removeItem(key);
-    }
+    const draft = recall(DRAFT);
+    returned = draft?.returned ?? null;
+    box.value ||= draft?.text ?? "";
+    outbox = recall(UNSENT) ?? [];
   }
 
   function write(text) {
@@ -44,16 +53,68 @@
     box.focus();
   }
 
-  function sent() {
-    localStorage.removeItem(key);
-    if (box.value === sending) box.value = "";
-    fresh();
-    keep();
-    document.dispatchEvent(new CustomEvent("plancia:sent"));
+  function fresh() {
+    const bytes = crypto.getRandomValues(new Uint8Array(12));
+    return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
   }
 
-  // A text that was changed after a try is another message, even if the first one did arrive.
-  box.addEventListener("input", () => { if (tried) fresh(); keep(); });
+  // What came back and was not changed is the same message, in case the first one did arrive.
+  function take(to) {
+    const text = box.value;
+    const message = { text, to, id: returned?.text === text ? returned.id : fresh() };
+    returned = null;
+    box.value = "";
+    keep();
+    outbox.push(message);
+    keepUnsent((texts) => [...texts, message]);
+    document.dispatchEvent(new CustomEvent("plancia:sent"));
+    sendAll();
+  }
+
+  async function sendAll() {
+    if (sending) return;
+    sending = true;
+    while (outbox.length > 0) {
+      if (await arrives(outbox[0])) letGo([outbox.shift()]);
+      else if (leaving) break;
+      else await putBack();
+    }
+    sending = false;
+  }
+
+  async function arrives({ text, id, to }) {
+    let answer;
+    const note = (event) => { answer = event.detail.ctx.response; };
+    form.addEventListener("htmx:finally:request", note, { once: true });
+    await htmx.ajax("POST", to, { source: form, swap: "none", values: { text, client_id: id } });
+    return answer?.status < 300;
+  }
+
+  function letGo(messages) {
+    const ids = messages.map(({ id }) => id);
+    keepUnsent((texts) => texts.filter(({ id }) => !ids.includes(id)));
+  }
+
+  // What waited behind it comes back as well, or it would be said out of order.
+  async function putBack() {
+    await composed?.promise;
+    const messages = outbox.splice(0);
+    returned = messages.length === 1 && !box.value ? messages[0] : null;
+    const text = messages.map((message) => message.text).join("\n\n") + (box.value && "\n\n");
+    const [start, end] = [box.selectionStart, box.selectionEnd].map((place) => place + text.length);
+    box.value = text + box.value;
+    box.setSelectionRange(start, end);
+    keep();
+    letGo(messages);
+  }
+
+  box.addEventListener("input", keep);
+  // A text that is put before a composition would end it.
+  box.addEventListener("compositionstart", () => {
+    composed = {};
+    composed.promise = new Promise((resolve) => { composed.resolve = resolve; });
+  });
+  box.addEventListener("compositionend", () => { composed?.resolve(); composed = null; });
 
   box.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.altKey) return;
@@ -64,17 +125,9 @@
     if (box.value.trim()) form.requestSubmit(button);
   });
 
-  form.addEventListener("htmx:config:request", (event) => {
-    if (event.target !== form) return;
-    const request = event.detail.ctx.request;
-    const other = request.submitter?.getAttribute("formaction");
-    if (other) request.action = other;
-    sending = box.value;
-    tried = true;
-  });
-  form.addEventListener("htmx:finally:request", (event) => {
-    const answer = event.detail.ctx.response;
-    if (event.target === form && answer && answer.status < 300) sent();
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (box.value) take(event.submitter?.getAttribute("formaction") ?? form.getAttribute("action"));
   });
 
   // Stop goes away with the run: who pressed it by a key goes on here.
@@ -89,6 +142,11 @@
     write(example.dataset.draft);
   });
 
+  document.addEventListener("DOMContentLoaded", sendAll);
+  window.addEventListener("pagehide", () => { leaving = true; });
+
+  // The second click of a double click finds the box empty, which is no mistake to be told of.
+  form.noValidate = true;
   restore();
   if (matchMedia("(hover: hover)").matches && !location.hash) box.focus({ preventScroll: true });
 })();
