@@ -18,6 +18,8 @@ from tests.fakes.llm_script import hold, say
 MEGABYTE = 1_000_000
 TOO_BIG = 17 << 20
 FRAMES_WAITED = 600
+GAP = 12
+"""Pixels of a bar that part what stands in it."""
 
 
 def test_a_draft_is_kept_over_a_reload_and_per_conversation(talk: Talk, served: Server, llm: FakeLLM) -> None:
@@ -322,6 +324,29 @@ def test_a_text_that_comes_back_does_not_disturb_a_composition(
     expect(talk.box).to_have_value("にほん")
     keyboard.send("Input.insertText", {"text": "日本"})
     expect(talk.box).to_have_value("Before\n\n日本")
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_on_a_phone_the_name_of_the_model_has_all_the_room_that_is_left(
+    talk: Talk, llm: FakeLLM, width: int
+) -> None:
+    talk.page.set_viewport_size({"width": width, "height": 800})
+
+    def unused() -> tuple[float, float]:
+        """Before the select and between it and the buttons, in pixels."""
+        bar, model, sends = (
+            talk.page.locator(one).bounding_box() for one in (".box-bar", "#model-picker select", "#sends")
+        )
+        assert bar and model and sends
+        return model["x"] - bar["x"], sends["x"] - model["x"] - model["width"]
+
+    assert max(unused()) <= GAP
+    llm.script(hold(say("Working. ", "Done."), 1))
+    talk.say("Work.")
+    llm.wait_held()
+    expect(talk.button("Steer")).to_be_visible()
+    assert max(unused()) <= GAP
+    llm.release()
 
 
 def test_an_example_is_put_into_the_box_not_sent(talk: Talk) -> None:
