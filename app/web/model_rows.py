@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from app.infra.errors import SecretsError
+from app.infra.ids import made_at
 from app.providers.logins import is_login
 from app.providers.model_facts import NOTHING_SAID
 from app.providers.routing import KeyStanding
@@ -118,10 +119,16 @@ def _key(
         name=key.name,
         title="login" if is_login(key.name) else f"key {number}" if stored else key.name,
         ending=endings.get(key.name, ""),
+        added=_added(key.name),
         rest=rest_view(key.rest, site.store.clock.now()) if key.rest else None,
         answered=key.answered.at.astimezone() if key.answered else None,
         newest=newest is not None and _answer(source.name, key) == newest,
     )
+
+
+def _added(name: str) -> datetime | None:
+    made = made_at(name.rpartition("/")[2])
+    return made.astimezone() if made else None
 
 
 def read_endings(site: Site) -> dict[str, str]:

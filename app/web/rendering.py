@@ -33,6 +33,7 @@ class Templates:
             "utc": times.utc,
             "clock": times.clock_time,
             "day": times.day_name,
+            "full": times.full_time,
             "duration": times.duration,
             "amount": times.amount,
             "dollars": times.dollars,

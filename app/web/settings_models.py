@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from anyio.to_thread import run_sync
 from starlette.exceptions import HTTPException
@@ -137,14 +138,21 @@ def _keys_lie(site: Site) -> str:
 
 
 async def _row(
-    request: Request, name: str, *, tested: Mapping[str, Tested] = {}, errors: Mapping[str, str] = {}
+    request: Request,
+    name: str,
+    *,
+    tested: Mapping[str, Tested] = {},
+    errors: Mapping[str, str] = {},
+    took_key: bool = False,
 ) -> Response:
     """The page, or the row of one source for a page that puts that in place."""
     site = site_of(request)
     if not is_htmx(request):
         return await show(site, tested=tested, errors=errors, status=422 if errors else 200)
     rows = [view for view in await _sources(site, tested, errors) if view.name == name]
-    return site.page("settings/source_row.html", source=rows[0]) if rows else onward(request, HERE)
+    if not rows:
+        return onward(request, HERE)
+    return site.page("settings/source_row.html", source=replace(rows[0], took_key=took_key))
 
 
 async def _sources(site: Site, tested: Mapping[str, Tested], errors: Mapping[str, str]) -> list[SourceView]:
@@ -169,4 +177,4 @@ async def _add_key(request: Request, site: Site, name: str) -> Response:
         add_key(site.store, site.secrets, name, typed)
     except (InvalidSource, SecretsError) as error:
         return await _row(request, name, errors={name: str(error)})
-    return await _row(request, name)
+    return await _row(request, name, took_key=True)

@@ -68,6 +68,8 @@ class KeyView:
     """``key 2`` or the variable that holds it."""
     ending: str
     """Its last characters, by which its owner knows it; empty where it is short or cannot be read."""
+    added: datetime | None
+    """When it was stored; None where that is not known."""
     rest: RestView | None
     answered: datetime | None
     """When it brought an answer last."""
@@ -97,6 +99,8 @@ class SourceView:
     tested: Tested | None = None
     error: str = ""
     """Why a key was not taken."""
+    took_key: bool = False
+    """A key of it was added just now."""
 
 
 @dataclass(frozen=True, slots=True)

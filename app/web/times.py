@@ -25,6 +25,11 @@ def day_name(day: date) -> str:
     return f"{day:%A} {day.day} {day:%B}"
 
 
+def full_time(moment: datetime) -> str:
+    """``30 November 2026, 15:10``"""
+    return f"{moment.day} {moment:%B %Y, %H:%M}"
+
+
 def duration(seconds: float) -> str:
     """``40 ms``, ``0.4 s``, ``12 s``, ``2:05``, ``1:02:05``"""
     if seconds < 0.1:

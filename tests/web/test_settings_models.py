@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -127,10 +128,11 @@ async def test_a_key_that_is_not_taken_is_said_in_its_row(models: Models, key: s
     assert models.keys == [KEY]
 
 
-async def test_of_a_short_key_nothing_is_shown(models: Models) -> None:
+async def test_of_a_short_key_its_number_and_its_time_are_shown(models: Models) -> None:
     await models.add(models="big", key="sk-short-1234")
     (row,) = await models.rows()
     assert "ends in" not in row
+    assert re.search(r"key 1added \d+ \w+ \d{4}, \d\d:\d\d", row)
 
 
 @pytest.mark.parametrize(
