@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from app.web.live_markdown import LiveMarkdown
+from app.web.long_texts import LONGEST
 from app.web.plain import plain
 
 OUTPUT_KEPT = 64_000
@@ -14,7 +15,10 @@ OUTPUT_KEPT = 64_000
 
 @dataclass(slots=True)
 class Thought:
-    """Thinking as plain text. A carriage return waits for the line feed that may belong to it."""
+    """Thinking as plain text, of one that is too long its beginning.
+
+    A carriage return waits for the line feed that may belong to it.
+    """
 
     text: str = ""
     held: str = ""
@@ -23,7 +27,7 @@ class Thought:
         """Takes the next pieces; returns what a reader who has all before them has to add."""
         more = self.held + "".join(pieces)
         self.held = "\r" if more.endswith("\r") else ""
-        more = plain(more.removesuffix("\r"))
+        more = plain(more.removesuffix("\r"))[: LONGEST - len(self.text)]
         self.text += more
         return more
 

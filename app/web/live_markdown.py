@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from app.web.fence import OpenFence, end_of_fence
 from app.web.growth import growth
+from app.web.long_texts import LONGEST
 from app.web.markdown import clean, read_blocks, render_markdown
 from app.web.plain import plain
 
@@ -37,6 +38,7 @@ class LiveMarkdown:
         self.closed: list[Markup] = []
         """The blocks that have ended. A reader who has drawn n of them needs ``closed[n:]`` and the tail."""
         self._said: list[str] = []
+        self._room = LONGEST
         self._held = ""
         self._open = ""
         self._drawn = ""
@@ -50,6 +52,11 @@ class LiveMarkdown:
     @property
     def html(self) -> Markup:
         return Markup("").join((*self.closed, self.tail))
+
+    @property
+    def is_full(self) -> bool:
+        """More has been said than is drawn of a text that grows."""
+        return self._room < 0
 
     def feed(self, text: str) -> tuple[Swap, ...]:
         """Takes the next piece of text; returns what changes on a page that shows all before it, in order."""
@@ -67,7 +74,8 @@ class LiveMarkdown:
 
     def _take(self, text: str) -> str:
         """A carriage return waits for its line feed: the pair is one line end."""
-        text = self._held + text
+        taken, self._room = text[: max(self._room, 0)], self._room - len(text)
+        text = self._held + taken
         self._held = "\r" if text.endswith("\r") else ""
         text = plain(text.removesuffix("\r"))
         self._said.append(text)

@@ -224,7 +224,11 @@ class PageFeed:
                 elif more := after.text[len(before.text) :]:
                     yield row_id, self._drawing.tool_progress(row_id, more)
             if pieces := changes.text.get(row_id):
-                yield row_id, self._drawing.text_delta(row_id, entry.markdown.feed("".join(pieces)))
+                was_full, swaps = entry.markdown.is_full, entry.markdown.feed("".join(pieces))
+                if entry.markdown.is_full and not was_full:
+                    changes.changed[row_id] = None
+                else:
+                    yield row_id, self._drawing.text_delta(row_id, swaps)
 
     def _surroundings(self, changes: _Changes) -> Iterator[str]:
         """What changes around the log."""

@@ -14,6 +14,7 @@ from app.web import (
     settings_model,
     settings_models,
     welcome,
+    whole_texts,
 )
 from app.web.assets import Assets
 
@@ -32,6 +33,7 @@ def routes(assets: Assets) -> list[BaseRoute]:
         Route(f"{at}/earlier", conversations.earlier),
         Route(f"{at}/organised/{{message}}", organised.page),
         Route(f"{at}/pictures/{{name}}", pictures.picture),
+        Route(f"{at}/texts/{{message}}", whole_texts.whole_text),
         Route(f"{at}/messages", conversations.send, methods=["POST"]),
         Route(f"{at}/steer", conversations.steer, methods=["POST"]),
         Route(f"{at}/stop", conversations.stop, methods=["POST"]),

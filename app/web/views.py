@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from app.hands.pictures import name_of
 from app.web.live_markdown import LiveMarkdown
+from app.web.long_texts import Rest, beginning, rest_of, shortened
 from app.web.markdown import render_markdown
 from app.web.notices import NoticeWords, notice_words
 from app.web.plain import first_sentence, one_line, plain
@@ -51,6 +52,8 @@ class Entry:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserView(Entry):
     text: str
+    rest: Rest | None
+    """What follows it, where all of it is too long for a page."""
     sent: str | None
     """``steer`` where it was folded into a running turn."""
 
@@ -61,6 +64,8 @@ class AssistantView(Entry):
     """All of the text; of one that streams, its closed blocks."""
     tail: Markup | None
     """The open end of a text that streams; None for every other."""
+    rest: Rest | None
+    """What follows them, where all of it is too long for a page."""
     thought: str
     thought_seconds: float | None
     """None while it streams: it may think again."""
@@ -172,7 +177,13 @@ def _drawn(kind: MessageKind) -> DrawnKind:
 
 def _user(row: MessageRow, frame: Mapping[str, Any]) -> UserView:
     return UserView(
-        kind="user", label="You", hue="", text=plain(row.text), sent=row.data.get("sent"), **frame
+        kind="user",
+        label="You",
+        hue="",
+        text=plain(beginning(row.text)),
+        rest=rest_of(row.text, _whole(row)),
+        sent=row.data.get("sent"),
+        **frame,
     )
 
 
@@ -184,13 +195,15 @@ def _assistant(
         live = LiveMarkdown()
         live.feed(row.text)
     milliseconds = None if streams else row.data.get("thought_ms")
+    growing = Rest("", "", _whole(row)) if live and live.is_full else None
     return AssistantView(
         kind="assistant",
         label=member_label(row.member),
         hue=member_hue(row.member),
-        html=Markup("").join(live.closed) if streams and live else render_markdown(row.text),
+        html=Markup("").join(live.closed) if streams and live else render_markdown(beginning(row.text)),
         tail=live.tail if streams and live else None,
-        thought=plain(row.data.get("reasoning") or "" if thought is None else thought),
+        rest=growing if streams else rest_of(row.text, _whole(row)),
+        thought=shortened(row.data.get("reasoning") or "" if thought is None else thought),
         thought_seconds=milliseconds / 1000 if isinstance(milliseconds, int | float) else None,
         **frame,
     )
@@ -303,6 +316,10 @@ def _remedy(row: MessageRow) -> Remedy | None:
             return Remedy("Change the budget", "/settings#budget")
         case _:
             return None
+
+
+def _whole(row: MessageRow) -> str:
+    return f"/conversations/{row.conversation}/texts/{row.id}"
 
 
 def _resume(row: MessageRow) -> str:

@@ -181,6 +181,16 @@ async def test_thinking_before_and_between_and_for_longer_than_a_save_takes(scen
     assert scene.states[-1] == ("assistant", "done")
 
 
+async def test_an_answer_that_grows_beyond_what_is_drawn(scene: Scene) -> None:
+    block = "Words without end.\n\n" * 4_500
+    await scene.post("messages", text="Run away.")
+    await scene.model(*[TextChunk(block)] * 4)
+    assert "longer than what is shown" in " ".join(scene.page.shown())
+    await scene.model(Stop("end"))
+    assert scene.states == [("user", "done"), ("assistant", "done")]
+    assert "characters left out" in " ".join(scene.page.shown())
+
+
 async def test_a_tool_with_progress_and_words_on_both_sides(scene: Scene) -> None:
     await scene.post("messages", text="Count.")
     await scene.model(
