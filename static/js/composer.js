@@ -10,7 +10,7 @@
   let returned = null;
   let sending = false;
   let leaving = false;
-  let composed = null;
+  let composed = Promise.resolve();
 
   function recall(key) {
     try {
@@ -97,7 +97,7 @@
 
   // What waited behind it comes back as well, or it would be said out of order.
   async function putBack() {
-    await composed?.promise;
+    await composed;
     const messages = outbox.splice(0);
     returned = messages.length === 1 && !box.value ? messages[0] : null;
     const text = messages.map((message) => message.text).join("\n\n") + (box.value && "\n\n");
@@ -111,10 +111,8 @@
   box.addEventListener("input", keep);
   // A text that is put before a composition would end it.
   box.addEventListener("compositionstart", () => {
-    composed = {};
-    composed.promise = new Promise((resolve) => { composed.resolve = resolve; });
+    composed = new Promise((resolve) => box.addEventListener("compositionend", resolve, { once: true }));
   });
-  box.addEventListener("compositionend", () => { composed?.resolve(); composed = null; });
 
   box.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.altKey) return;
