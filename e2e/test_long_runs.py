@@ -150,7 +150,8 @@ def test_an_answer_that_meets_its_output_limit_twice_says_so_and_continues(talk:
 def test_a_picture_that_the_model_was_shown_is_seen_and_opened(
     talk: Talk, llm: FakeLLM, served: Server, watch: Watch
 ) -> None:
-    watch.allow("inline style")  # what Chromium puts around a picture is barred like everything else
+    # What Chromium and a recorder of the story put around a picture is barred like everything else.
+    watch.allow("inline style", "Blocked script execution")
     (served.workspace / "chart.png").write_bytes(png(600, 300))
     llm.script(*reads("chart.png"), say("All black."))
     talk.say("What is in the chart?")
