@@ -8,10 +8,9 @@ from typing import assert_never
 
 from app.engine.messages import Reasoning
 from app.engine.outline import Answered, Entry, Line, Returned, Said, WireCall
-from app.engine.parts import clean
 from app.engine.pictures import Picture, PictureLimits
 from app.engine.provider import ModelRequest, ToolDefinition
-from app.engine.surrogates import has_half, scrub_value
+from app.engine.surrogates import clean, has_half, scrub_value
 
 DEFAULT_OUTPUT = 32_000
 """Tokens that an answer may have where nobody says less: the field has to be there, and the largest models take it."""

@@ -8,10 +8,10 @@ from typing import Any, assert_never
 
 from app.engine.messages import Reasoning
 from app.engine.outline import Answered, Entry, Line, Returned, Said, WireCall
-from app.engine.parts import clean, dump
+from app.engine.parts import dump
 from app.engine.pictures import Picture, PictureLimits
 from app.engine.provider import ModelRequest, ToolDefinition
-from app.engine.surrogates import scrub_value
+from app.engine.surrogates import clean, scrub_value
 
 ADDED = frozenset({"extra_content", "provider_specific_fields"})
 """Fields that servers add to a call and want back with it."""

@@ -28,6 +28,7 @@ from app.engine.pictures import (
 )
 from app.engine.provider import ModelRequest, ToolDefinition
 from app.engine.request_checks import check_entries, check_request
+from app.engine.surrogates import clean
 
 BEGINNING = "[The beginning of this conversation is not shown.]"
 GO_ON = "[Go on from where you stopped.]"
@@ -76,7 +77,7 @@ class Compiler:
             self._forget()
         self._take(request)
         tools = [] if "all_but_text" in left else self._tool_entries
-        system = parts.clean(request.system) if request.system.strip() else ""
+        system = clean(request.system) if request.system.strip() else ""
         return self._writer.body(request, system, self._framed(), tools)
 
     def _forget(self) -> None:

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from app.engine.messages import Message, Text
-from app.engine.projection import plain, project, shortened
+from app.engine.projection import project, shortened
 from app.engine.record import Record
+from app.engine.surrogates import clean
 from app.engine.tokens import estimate_tokens
 from app.prompts.rendering import compose
 
@@ -74,7 +75,7 @@ def read_frontier(answer: str) -> dict[str, str]:
     """The slots that an answer fills, however it marks its headings."""
     lines: dict[str, list[str]] = {}
     current: list[str] = []
-    for line in plain(answer).splitlines():
+    for line in clean(answer).splitlines():
         name = _heading(line)
         if name is None:
             current.append(line)
@@ -90,7 +91,7 @@ def summary_blocks(frontier: Frontier, record: Record, *, plan: str = "") -> tup
     ``plan`` are its open steps, word for word.
     """
     slots = [(name, frontier[name]) for name in SLOTS]
-    beside = compose("compaction_context", said=record.said, plan=plain(plan))
+    beside = compose("compaction_context", said=record.said, plan=clean(plan))
     return Text(compose("compaction_view", slots=slots)), Text(f"\n\n{beside}")
 
 

@@ -9,9 +9,9 @@ from typing import assert_never
 from app.engine.chat_writer import function_tool, paired_by_message
 from app.engine.messages import Reasoning
 from app.engine.outline import Answered, Entry, Line, Returned, Said, WireCall
-from app.engine.parts import clean
 from app.engine.pictures import Picture, PictureLimits
 from app.engine.provider import ModelRequest, ToolDefinition
+from app.engine.surrogates import clean
 
 
 class OllamaWriter:

@@ -10,7 +10,7 @@ from typing import Any
 
 from app.engine.assembly import is_deep
 from app.engine.messages import Block, Marker, Text, ToolCall, ToolResult
-from app.engine.surrogates import has_half, scrub
+from app.engine.surrogates import clean, each_text, has_half
 
 MARKERS = {
     "stopped_by_user": "[The user stopped this turn here.]",
@@ -21,12 +21,6 @@ NO_OUTPUT = "(no output)"
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 SAFE_ID = re.compile(r"[a-zA-Z0-9_-]{1,40}")
 """Ids that every server takes."""
-
-
-def clean(text: str) -> str:
-    """Without what some server refuses in a string: halves of characters and NUL."""
-    text = scrub(text)
-    return text.replace("\0", "\ufffd") if "\0" in text else text
 
 
 def plain_text(blocks: Iterable[Block]) -> str:
@@ -50,7 +44,7 @@ def arguments_of(call: ToolCall) -> dict[str, Any]:
     except (TypeError, ValueError):
         return {}
     # Nearly all are clean, and a walk through large ones takes seconds.
-    cleaned: dict[str, Any] = _clean_value(given) if "\\u0000" in written or has_half(written) else given
+    cleaned: dict[str, Any] = each_text(given, clean) if "\\u0000" in written or has_half(written) else given
     return cleaned
 
 
@@ -96,15 +90,3 @@ def told_result(name: str, result: ToolResult) -> str:
 def described(schema: Mapping[str, Any]) -> bool:
     """Whether a tool's parameters are what every server wants: a schema of type object."""
     return schema.get("type") == "object" and isinstance(schema.get("properties", {}), Mapping)
-
-
-def _clean_value(value: Any) -> Any:
-    match value:
-        case str():
-            return clean(value)
-        case list():
-            return [_clean_value(one) for one in value]
-        case dict():
-            return {clean(key): _clean_value(one) for key, one in value.items()}
-        case _:
-            return value

@@ -12,7 +12,7 @@ from typing import Any, assert_never
 
 from app.engine.large_results import beginning, ending
 from app.engine.messages import Block, Image, Marker, Message, Reasoning, Text, ToolCall, ToolResult
-from app.engine.surrogates import scrub
+from app.engine.surrogates import clean
 from app.engine.tokens import estimate_tokens
 
 DETAIL = (1_000, 250, 60)
@@ -43,11 +43,6 @@ def shortened(text: str, tokens: int) -> str:
     return f"{head}\n[… {len(text) - len(head) - len(tail):,} characters left out …]\n{tail}"
 
 
-def plain(text: str) -> str:
-    """Without what some server refuses in a string."""
-    return scrub(text).replace("\0", "\ufffd")
-
-
 def _sections(messages: Sequence[Message], most: int) -> Iterator[str]:
     names: dict[str, str] = {}
     for message in messages:
@@ -57,7 +52,7 @@ def _sections(messages: Sequence[Message], most: int) -> Iterator[str]:
         parts = [part for block in blocks if (part := _part(block, names, most))]
         if parts:
             # A line of ours in somebody's text would pass for the beginning of another message.
-            told = _RULE.sub(" ", plain("\n".join(parts)))
+            told = _RULE.sub(" ", clean("\n".join(parts)))
             yield f"=== {_whose(message)} ===\n{told}"
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from app.engine.messages import Message, ToolCall
 from app.engine.pairing import Mutating, is_mutating
-from app.engine.projection import plain, shortened, written
+from app.engine.projection import shortened, written
+from app.engine.surrogates import clean
 from app.engine.tokens import estimate_tokens
 
 PATH_KEYS = ("path", "file", "file_path", "filename", "source", "destination", "target")
@@ -57,21 +58,21 @@ def take_record(
         if message.summary is not None:
             earlier = next((block.text for block in message.blocks if block.kind == "text"), "")
         elif message.role == "user" and message.id not in leave_out and message.text.strip():
-            said.append(plain(message.text).strip())
+            said.append(clean(message.text).strip())
         elif message.role == "assistant" and message.text.strip():
             answer = message.text
     for call, status in _outcomes(messages):
         if status in ("ok", "outcome_unknown"):
             _note(changed if mutating(call.name) else read, paths_of(call.arguments))
         if status != "ok":
-            told = plain(shortened(written(call), 30)).replace("\n", " ")
-            failures.append(f"{plain(call.name)} {told}: {status}")
+            told = clean(shortened(written(call), 30)).replace("\n", " ")
+            failures.append(f"{clean(call.name)} {told}: {status}")
     return Record(
         said=_newest(said, int(budget * SAID_SHARE)),
         changed=tuple(changed)[-MOST_FILES:],
         read=tuple(path for path in read if path not in changed)[-MOST_FILES:],
         failures=tuple(failures[-MOST_FAILURES:]),
-        answer=shortened(plain(answer).strip(), budget // 8),
+        answer=shortened(clean(answer).strip(), budget // 8),
         earlier=earlier,
     )
 
@@ -81,7 +82,7 @@ def paths_of(arguments: Mapping[str, Any]) -> Iterator[str]:
     for key in PATH_KEYS:
         value = arguments.get(key)
         if isinstance(value, str) and value.strip() and len(value) <= 300:
-            yield plain(value).replace("\n", " ")
+            yield clean(value).replace("\n", " ")
 
 
 def _outcomes(messages: Sequence[Message]) -> Iterator[tuple[ToolCall, str]]:

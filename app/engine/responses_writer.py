@@ -11,10 +11,10 @@ from typing import Any, assert_never
 from app.engine.chat_writer import ChatWriter
 from app.engine.messages import Reasoning
 from app.engine.outline import Answered, Entry, Line, Returned, Said, WireCall
-from app.engine.parts import clean, dump
+from app.engine.parts import dump
 from app.engine.pictures import Picture
 from app.engine.provider import ModelRequest, ToolDefinition
-from app.engine.surrogates import has_half, scrub_value
+from app.engine.surrogates import clean, has_half, scrub_value
 
 LEAST_OUTPUT = 16
 """Tokens; less is refused."""

@@ -5,7 +5,14 @@ A model that is cut inside an emoji sends the first half only; kept in a history
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+
+def clean(text: str) -> str:
+    """Without what some server refuses in a string: halves of characters and NUL."""
+    text = scrub(text)
+    return text.replace("\0", "\ufffd") if "\0" in text else text
 
 
 def scrub(text: str) -> str:
@@ -16,14 +23,19 @@ def scrub(text: str) -> str:
 
 
 def scrub_value(value: Any) -> Any:
-    """``scrub`` for every string of a JSON value, keys included. A value without halves comes back as it is."""
+    """``scrub`` for every string of a JSON value, keys included."""
+    return each_text(value, scrub)
+
+
+def each_text(value: Any, change: Callable[[str], str]) -> Any:
+    """A JSON value in which every string, keys included, is what ``change`` makes of it."""
     match value:
         case str():
-            return scrub(value)
+            return change(value)
         case list():
-            return [scrub_value(one) for one in value]
+            return [each_text(one, change) for one in value]
         case dict():
-            return {scrub(key): scrub_value(one) for key, one in value.items()}
+            return {change(key): each_text(one, change) for key, one in value.items()}
         case _:
             return value
 

@@ -29,6 +29,7 @@ from app.engine.messages import (
     ToolCall,
     ToolResult,
 )
+from app.engine.surrogates import scrub_value
 
 
 class Unreadable(ValueError):
@@ -137,26 +138,16 @@ def decode_all(lines: bytes | memoryview) -> tuple[list[Message], int]:
 
 def storable(message: Message) -> Message:
     """The same message with every lone surrogate replaced, as no file and no server takes one."""
-    return _message(msgspec.convert(_scrub(msgspec.to_builtins(_line(message, 0))), _Line))
+    return _message(msgspec.convert(scrub_value(msgspec.to_builtins(_line(message, 0))), _Line))
 
 
 def _decode_leniently(line: bytes) -> _Line:
     """Lines that older or foreign programs wrote: bytes that are no UTF-8, lone surrogates, bare controls."""
     try:
         value = json.loads(line.decode(errors="replace"), strict=False)
-        return msgspec.convert(_scrub(value), _Line)
+        return msgspec.convert(scrub_value(value), _Line)
     except (ValueError, RecursionError, msgspec.MsgspecError) as error:
         raise Unreadable(str(error)) from error
-
-
-def _scrub(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, list):
-        return [_scrub(item) for item in value]
-    if isinstance(value, dict):
-        return {_scrub(key): _scrub(item) for key, item in value.items()}
-    return value
 
 
 def _line(message: Message, seq: int) -> _Line:
