@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from app.engine import events as engine
 from app.group_chat.events import RoomChange, RoomEvent, RowAdded, RowChanged
@@ -12,6 +12,20 @@ from app.infra.feed import Feed
 from app.workspace import messages, usage
 from app.workspace.rows import MessageKind, MessageRow, MessageState
 from app.workspace.store import Store
+
+
+class Words(TypedDict, total=False):
+    """What an article says."""
+
+    text: str
+    state: MessageState
+    data: Mapping[str, Any]
+
+
+class NewRow(Words, total=False):
+    """What a new article may have beside its kind, its member and its turn."""
+
+    id: str
 
 
 class Board:
@@ -38,54 +52,20 @@ class Board:
     def monotonic(self) -> float:
         return self.store.clock.monotonic()
 
-    def add(
-        self,
-        kind: MessageKind,
-        *,
-        member: str,
-        turn: str | None,
-        id: str | None = None,
-        text: str = "",
-        state: MessageState = "done",
-        data: Mapping[str, Any] | None = None,
-    ) -> MessageRow:
-        row = messages.add_message(
-            self.store,
-            self.conversation,
-            kind=kind,
-            member=member,
-            turn=turn,
-            id=id,
-            text=text,
-            state=state,
-            data=data,
-        )
-        self.announce(row, RowAdded())
-        return row
+    def add(self, kind: MessageKind, *, member: str, turn: str | None, **row: Unpack[NewRow]) -> MessageRow:
+        new = messages.add_message(self.store, self.conversation, kind=kind, member=member, turn=turn, **row)
+        self.announce(new, RowAdded())
+        return new
 
-    def change(
-        self,
-        row_id: str,
-        *,
-        text: str | None = None,
-        state: MessageState | None = None,
-        data: Mapping[str, Any] | None = None,
-    ) -> MessageRow:
+    def change(self, row_id: str, **words: Unpack[Words]) -> MessageRow:
         """Replace what is given; ``data`` as a whole."""
-        row = self.save(row_id, text=text, state=state, data=data)
+        row = self.save(row_id, **words)
         self.announce(row, RowChanged())
         return row
 
-    def save(
-        self,
-        row_id: str,
-        *,
-        text: str | None = None,
-        state: MessageState | None = None,
-        data: Mapping[str, Any] | None = None,
-    ) -> MessageRow:
+    def save(self, row_id: str, **words: Unpack[Words]) -> MessageRow:
         """``change`` without a word: for a text that is still growing, which its readers follow by its deltas."""
-        return messages.update_message(self.store, row_id, text=text, state=state, data=data)
+        return messages.update_message(self.store, row_id, **words)
 
     def announce(self, row: MessageRow, change: RoomChange) -> None:
         self.publish(change, member=row.member, turn=row.turn, message_id=row.id)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Unpack
 
 from app.engine import events as engine
-from app.group_chat.board import Board
+from app.group_chat.board import Board, NewRow, Words
 from app.group_chat.events import RoomEvent, RowAdded
 from app.infra.feed import Feed
 from app.models.errors import StorageError
 from app.workspace import messages
-from app.workspace.rows import MessageKind, MessageRow, MessageState
+from app.workspace.rows import MessageKind, MessageRow
 from app.workspace.store import Store
 
 _NOWHERE = 0
@@ -32,57 +32,43 @@ class KeepingBoard(Board):
         self._rows: dict[str, MessageRow] = {}
         self._calls: list[tuple[engine.Usage, str, str]] = []
 
-    def add(
-        self,
-        kind: MessageKind,
-        *,
-        member: str,
-        turn: str | None,
-        id: str | None = None,
-        text: str = "",
-        state: MessageState = "done",
-        data: Mapping[str, Any] | None = None,
-    ) -> MessageRow:
+    def add(self, kind: MessageKind, *, member: str, turn: str | None, **row: Unpack[NewRow]) -> MessageRow:
         if self.trouble is None:
             try:
-                return super().add(kind, member=member, turn=turn, id=id, text=text, state=state, data=data)
+                return super().add(kind, member=member, turn=turn, **row)
             except StorageError as error:
                 self.trouble = error
-        row = MessageRow(
-            id=id or self.store.new_id("msg"),
+        kept = MessageRow(
+            id=row.get("id") or self.store.new_id("msg"),
             conversation=self.conversation,
             position=_NOWHERE,
             revision=0,
             turn=turn,
             member=member,
             kind=kind,
-            state=state,
-            text=text,
-            data=dict(data or {}),
+            state=row.get("state", "done"),
+            text=row.get("text", ""),
+            data=dict(row.get("data", {})),
             created=self.store.now(),
             client_id=None,
         )
-        self._rows[row.id] = row
-        self.announce(row, RowAdded())
-        return row
+        self._rows[kept.id] = kept
+        self.announce(kept, RowAdded())
+        return kept
 
-    def save(
-        self,
-        row_id: str,
-        *,
-        text: str | None = None,
-        state: MessageState | None = None,
-        data: Mapping[str, Any] | None = None,
-    ) -> MessageRow:
+    def save(self, row_id: str, **words: Unpack[Words]) -> MessageRow:
         if self.trouble is None:
             try:
-                return super().save(row_id, text=text, state=state, data=data)
+                return super().save(row_id, **words)
             except StorageError as error:
                 self.trouble = error
-        given: dict[str, Any] = {"text": text, "state": state, "data": None if data is None else dict(data)}
-        row = self._rows.get(row_id) or messages.load_message(self.store, row_id)
-        row = replace(row, **{name: value for name, value in given.items() if value is not None})
-        self._rows[row_id] = row
+        before = self._rows.get(row_id) or messages.load_message(self.store, row_id)
+        row = self._rows[row_id] = replace(
+            before,
+            text=words.get("text", before.text),
+            state=words.get("state", before.state),
+            data=dict(words.get("data", before.data)),
+        )
         return row
 
     def count(self, call: engine.Usage, *, member: str, turn: str) -> None:
