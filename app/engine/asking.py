@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass
 
 from anyio.to_thread import run_sync
 
@@ -21,7 +20,7 @@ from app.engine.hurry import Hurry
 from app.engine.messages import Message, Origin, ToolCall
 from app.engine.metering import Meter
 from app.engine.provider import ModelRequest, ResolvedModel, StopReason
-from app.engine.retry import come_back, wait_seconds
+from app.engine.retry import Patience, come_back
 from app.engine.session import Session
 from app.engine.tokens import estimate_message
 from app.engine.tools import define
@@ -29,10 +28,6 @@ from app.infra.clock import iso
 
 RETRIES = 5
 """How often a call that failed before any content is sent again."""
-
-EMPTY_RETRIES = 2
-"""How often an answer without any content is asked for again."""
-
 
 PASSING: frozenset[ProviderErrorKind] = frozenset({*RETRYABLE, "unreachable"})
 """It may pass: the next group answers once our own patience is at its end."""
@@ -71,7 +66,7 @@ class Asking:
         self._abort = abort
         self._hurry = hurry
         self._meter = meter
-        self._compactor = Compactor(agent, session, harness, abort, meter)
+        self._compactor = Compactor(agent, session, harness, abort, meter, self._pause)
 
     async def ask(self, *, closing: bool = False) -> AsyncGenerator[Event, None]:
         """Afterwards ``answer`` is whole. A ``closing`` one may call no tool.
@@ -113,7 +108,7 @@ class Asking:
 
     async def _ask(self, cut: Answer | None, closing: bool) -> AsyncGenerator[Event, None]:
         """One stream that brought something, after as many attempts as that takes. ``cut`` is written on."""
-        patience = Patience()
+        patience = Patience(RETRIES)
         overflowed = shorten = False
         while True:
             answer = self._begin(cut)
@@ -141,13 +136,17 @@ class Asking:
                 moved = await self._move_on(failure)
                 if moved is not None:
                     yield moved
-                    patience, overflowed = Patience(), False
+                    patience, overflowed = Patience(RETRIES), False
                     continue
             if wait is None or answer.stop == "output_limit":
                 raise (CutOff("output_limit", failure) if cut is not None else final(failure))
             yield Retry(self._meter.next_attempt(), round(wait * 1000), failure.message)
-            async with self._abort.guard(), self._hurry.wait():
-                await self._harness.clock.sleep(wait)
+            await self._pause(wait)
+
+    async def _pause(self, seconds: float) -> None:
+        """A wait for a model, which a stop and the user's impatience end."""
+        async with self._abort.guard(), self._hurry.wait():
+            await self._harness.clock.sleep(seconds)
 
     def _begin(self, cut: Answer | None) -> Answer:
         calls = CallAssembler(self._harness.new_id, self._used_ids())
@@ -230,22 +229,6 @@ def final(error: ProviderError) -> ProviderError:
     """The error that ends the run, with the time to come back where the server named one."""
     later = come_back(error)
     return ProviderError(error.kind, f"{error.message} {later}", status=error.status) if later else error
-
-
-@dataclass(slots=True)
-class Patience:
-    """How often one answer was asked for in vain."""
-
-    failures: int = 0
-    empties: int = 0
-
-    def wait(self, failure: ProviderError, random: Callable[[], float]) -> float | None:
-        """Seconds until it is asked for again; None where that is no use any more."""
-        if failure.kind == "empty":
-            self.empties += 1
-            return 0.0 if self.empties <= EMPTY_RETRIES else None
-        self.failures += 1
-        return wait_seconds(failure, self.failures - 1, random) if self.failures <= RETRIES else None
 
 
 def nothing_said(label: str, stop: StopReason | None) -> ProviderError:

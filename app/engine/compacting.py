@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
@@ -27,7 +27,7 @@ from app.engine.messages import Message, Text
 from app.engine.metering import Meter
 from app.engine.provider import ModelRequest, ResolvedModel, ToolDefinition
 from app.engine.record import take_record
-from app.engine.retry import wait_seconds
+from app.engine.retry import Patience
 from app.engine.session import Session
 from app.engine.tokens import Estimator, estimate_request
 from app.engine.view import GrowingView, View, before_tail, summary_message
@@ -51,12 +51,22 @@ FOR_THE_USER: frozenset[ProviderErrorKind] = frozenset(
 class Compactor:
     """``seen`` is what the model is shown; ``make_room`` comes before every call."""
 
-    def __init__(self, agent: Agent, session: Session, harness: Harness, abort: Abort, meter: Meter) -> None:
+    def __init__(
+        self,
+        agent: Agent,
+        session: Session,
+        harness: Harness,
+        abort: Abort,
+        meter: Meter,
+        pause: Callable[[float], Awaitable[None]],
+    ) -> None:
+        """``pause`` waits so many seconds before a model is asked again."""
         self._agent = agent
         self._session = session
         self._harness = harness
         self._abort = abort
         self._meter = meter
+        self._pause = pause
         self._view = GrowingView()
         self._estimator = Estimator()
         self._counted = ("", "")
@@ -161,7 +171,8 @@ class Compactor:
         system, text = await self._beside(partial(ask_for_summary, messages, budget=budget, window=window))
         asked = Message("user", (Text(text),), "summary", iso(self._harness.clock.now()))
         request = ModelRequest(model.model, system, (asked,), max_output_tokens=budget)
-        for failures in range(RETRIES + 1):
+        patience = Patience(RETRIES)
+        while True:
             self._harness.summarising()
             answer = Answer("summary", CallAssembler(self._harness.new_id))
             call = call_model(
@@ -178,21 +189,20 @@ class Compactor:
                     async for event in events:
                         if isinstance(event, Usage):
                             yield replace(event, purpose="compaction")
-                if answer.text or answer.stop != "output_limit":
-                    self._summary = answer.text
-                    return
-                request = replace(request, max_output_tokens=None)  # it thought all its room away
-                continue
             except ProviderError as error:
                 if error.kind in FOR_THE_USER:
                     raise
-                wait = wait_seconds(error, failures, self._harness.random)
-                if wait is None or failures == RETRIES:
+                wait = patience.wait(error, self._harness.random)
+                if wait is None:
                     note("summary_failed", outcome=error.kind)
                     return
                 yield Retry(self._meter.next_attempt(), round(wait * 1000), error.message)
-            async with self._abort.guard():
-                await self._harness.clock.sleep(wait)
+                await self._pause(wait)
+                continue
+            if answer.text or answer.stop != "output_limit" or request.max_output_tokens is None:
+                self._summary = answer.text
+                return
+            request = replace(request, max_output_tokens=None)  # it thought all its room away
 
     async def _beside(self, work: Callable[[], T]) -> T:
         """In a thread: a million tokens are not gone through in passing."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -14,6 +15,9 @@ LONGEST_BACKOFF = 30.0
 PATIENCE = 120.0
 """Seconds; where a server asks for more, the turn ends at once and says when to come back."""
 JITTER = 0.2
+
+EMPTY_RETRIES = 2
+"""How often an answer without any content is asked for again."""
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?", re.ASCII)
 
@@ -30,6 +34,23 @@ def wait_seconds(error: ProviderError, attempt: int, random: Callable[[], float]
         backoff = min(LONGEST_BACKOFF, 2.0 ** min(attempt, 10))
         return backoff * (1 + JITTER * (2 * random() - 1))
     return asked * (1 + JITTER * random()) if asked <= PATIENCE else None
+
+
+@dataclass(slots=True)
+class Patience:
+    """How often one answer was asked for in vain. A call that failed is sent again ``retries`` times."""
+
+    retries: int
+    failures: int = 0
+    empties: int = 0
+
+    def wait(self, failure: ProviderError, random: Callable[[], float]) -> float | None:
+        """Seconds until it is asked for again; None where that is no use any more."""
+        if failure.kind == "empty":
+            self.empties += 1
+            return 0.0 if self.empties <= EMPTY_RETRIES else None
+        self.failures += 1
+        return wait_seconds(failure, self.failures - 1, random) if self.failures <= self.retries else None
 
 
 def come_back(error: ProviderError) -> str | None:
