@@ -93,7 +93,7 @@ def logging_to(folder: Path, *, size: int = _MEGABYTE, kept: int = 3) -> Iterato
 class _PrivateFile(RotatingFileHandler):
     """Readable by the user alone; a full disk costs lines of the log and nothing else."""
 
-    def _open(self) -> IO[str]:  # type: ignore[override]
+    def _open(self) -> IO[str]:  # type: ignore[override]  # any text file does
         return open(self.baseFilename, self.mode, encoding=self.encoding, opener=_opener)
 
     def handleError(self, record: logging.LogRecord) -> None:

@@ -78,7 +78,7 @@ def _body(error: BaseException) -> bytes:
     if isinstance(message, bytes):
         return message
     with suppress(Exception):  # a response that was streamed and not read has no content to ask for
-        if content := bytes(error.response.content):  # type: ignore[attr-defined]
+        if content := bytes(error.response.content):  # type: ignore[attr-defined]  # it may have one
             return content
     return _unwrapped(str(message or error)).encode("utf-8", "replace")
 

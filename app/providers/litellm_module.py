@@ -43,7 +43,7 @@ async def beside(work: Callable[[], T]) -> T:
         if error is not None:
             result.set_exception(error)
         else:
-            result.set_result(value)  # type: ignore[arg-type]
+            result.set_result(value)  # type: ignore[arg-type]  # None only beside an error
 
     def run() -> None:
         value, error = None, None
