@@ -21,8 +21,10 @@ def plain(conversation: str, new_context: NewContext) -> Talk:
 
 
 def send(talk: Talk, text: str, button: str = "Send") -> None:
+    """Returns when the page that the form leads to is loaded: a page on its way cannot be loaded anew."""
     talk.box.fill(text)
-    talk.button(button).click()
+    with talk.page.expect_navigation():
+        talk.button(button).click()
 
 
 def test_a_message_is_sent_and_its_answer_is_there_after_a_reload(plain: Talk, llm: FakeLLM) -> None:
