@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
+
+os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"  # the keyring of who runs the tests is not ours
 
 pytest_plugins = ["tests.fakes.fixtures"]
 

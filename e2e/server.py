@@ -126,6 +126,7 @@ class Server:
             "PATH": os.environ["PATH"],
             "HOME": str(self.data.parent),
             "LANG": "C.UTF-8",
+            "PYTHON_KEYRING_BACKEND": os.environ["PYTHON_KEYRING_BACKEND"],
             "PLANCIA_DATA_DIR": str(self.data),
             "PLANCIA_WORKSPACE": str(self.workspace),
             **self.settings,
