@@ -6,7 +6,8 @@ import os
 
 import pytest
 
-os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"  # the keyring of who runs the tests is not ours
+# The keyring of the person who runs the tests is not ours.
+os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
 
 pytest_plugins = ["tests.fakes.fixtures"]
 
