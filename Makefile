@@ -43,9 +43,9 @@ wheel: test-environment ## dist/*.whl
 	@$(PYTHON) -m hatchling build -t wheel
 
 lock: ## write requirements/*.lock anew from *.in (needs uv)
-	cd requirements && $(LOCK) base.in providers.in test.in -o test.lock
+	cd requirements && $(LOCK) base.in documents.in providers.in test.in -o test.lock
 	cd requirements && $(LOCK) -c test.lock base.in -o base.lock
-	cd requirements && $(LOCK) -c test.lock base.in providers.in -o run.lock
+	cd requirements && $(LOCK) -c test.lock base.in documents.in providers.in -o run.lock
 	cd requirements && $(LOCK) --no-deps real-model.in -o real-model.lock
 
 environment:

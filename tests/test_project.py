@@ -24,13 +24,14 @@ REQUIREMENTS = ROOT / "requirements"
 PROJECT: Mapping[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 DECLARED = {
     "base": PROJECT["dependencies"],
+    "documents": PROJECT["optional-dependencies"]["documents"],
     "providers": PROJECT["optional-dependencies"]["providers"],
     "test": PROJECT["optional-dependencies"]["test"],
 }
 LOCKS = {
     "base": ["base"],
-    "run": ["base", "providers"],
-    "test": ["base", "providers", "test"],
+    "run": ["base", "documents", "providers"],
+    "test": ["base", "documents", "providers", "test"],
     "real-model": ["real-model"],
 }
 
@@ -120,7 +121,7 @@ def test_every_import_is_a_declared_dependency_and_the_other_way_round() -> None
                 imported.add((node.module or "").split(".")[0])
     foreign = imported - sys.stdlib_module_names - {"app", "_typeshed"}
     used = {canonicalize_name(homes[name][0]) if name in homes else name for name in foreign}
-    declared = {canonicalize_name(each.name) for each in [*wanted("base"), *wanted("providers")]}
+    declared = {canonicalize_name(each.name) for part in LOCKS["run"] for each in wanted(part)}
     assert used - declared == set(), "Pin it in requirements/base.in and pyproject.toml, then `make lock`."
     assert declared - used - USED_BY_OTHERS == set(), (
         "Nothing imports it: take it out of base.in and pyproject.toml."

@@ -47,6 +47,13 @@ def check_versions() -> Iterator[Finding]:
             "litellm is not installed, so only hosts that speak like OpenAI, Anthropic or Ollama can be reached. "
             'Add it with: pip install "plancia[providers]"',
         )
+    if find_spec("PIL") is None:
+        yield Finding(
+            "version",
+            "note",
+            "Pillow is not installed, so no model can look at a picture in the workspace. "
+            'Add it with: pip install "plancia[documents]"',
+        )
 
 
 def check_environment(environment: Mapping[str, str]) -> Iterator[Finding]:

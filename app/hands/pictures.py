@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,8 @@ from app.hands.errors import Refused
 from app.hands.limits import PICTURE_BYTES, PICTURE_SECONDS
 from app.infra.files import write_atomic
 from app.infra.ids import NewId
+
+EXTRA = 'pip install "plancia[documents]"'
 
 _MEDIA_TYPES = {"png": "image/png", "jpeg": "image/jpeg"}
 _REF = re.compile(r"results/[0-9a-z_]{1,60}/img_[0-9a-z]{1,40}\.(png|jpeg)")
@@ -75,11 +76,15 @@ def load_picture(root: Path, ref: str) -> tuple[str, bytes] | None:
 
 
 async def make_small(data: bytes, label: str, seconds: float = PICTURE_SECONDS) -> SmallPicture:
-    """Raises ``Refused`` for what cannot be opened as a picture, has too many pixels, or takes too long."""
+    """Raises ``Refused`` for what cannot be opened as a picture, has too many pixels, or takes too long.
+
+    So too where the extra ``documents`` is not installed.
+    """
+    command = _command(label)
     async with _one_at_a_time():
         try:
             with anyio.fail_after(seconds):
-                told, small = await _asked(data)
+                told, small = await _asked(command, data)
         except TimeoutError:
             raise Refused("E_TIMEOUT", f"{label} took too long to be opened. Scale it down first.") from None
         except OSError as error:
@@ -100,10 +105,10 @@ async def make_small(data: bytes, label: str, seconds: float = PICTURE_SECONDS) 
             raise Refused("E_FAILED", f"{label} cannot be opened as a picture.")
 
 
-async def _asked(data: bytes) -> tuple[Any, bytes]:
+async def _asked(command: Sequence[str], data: bytes) -> tuple[Any, bytes]:
     """What the child says of a picture, and the small one; None where it broke off."""
     answer = bytearray()
-    async with child(_command(), folder=Path("/"), told=data) as process:
+    async with child(command, folder=Path("/"), told=data) as process:
         async for piece in output_of(process):
             answer += piece
             if len(answer) > PICTURE_BYTES:
@@ -117,11 +122,13 @@ async def _asked(data: bytes) -> tuple[Any, bytes]:
         return None, b""
 
 
-@cache
-def _command() -> tuple[str, ...]:
+def _command(label: str) -> tuple[str, ...]:
     pillow = find_spec("PIL")
-    assert pillow, "it is installed with this program"
-    assert pillow.origin
+    if pillow is None or pillow.origin is None:
+        raise Refused(
+            "E_FAILED",
+            f"{label} is a picture, and what opens pictures is not installed here. Ask the user to run: {EXTRA}",
+        )
     return of_ours("app.hands.picture_child", Path(pillow.origin).parents[1])
 
 

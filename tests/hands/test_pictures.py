@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import re
+import sys
 from pathlib import Path
 
 import anyio
@@ -83,6 +84,15 @@ async def test_pictures_asked_for_side_by_side_are_opened_one_at_a_time() -> Non
             seen.append(len(running() - before))
             await anyio.lowlevel.checkpoint()
     assert max(seen) <= 1
+
+
+async def test_where_nothing_can_open_pictures_the_command_that_adds_it_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = picture(20, 10)
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(Refused, match=r'^E_FAILED: photo is a picture.*pip install "plancia\[documents\]"'):
+        await make_small(data, "photo")
 
 
 def test_no_picture_is_opened_in_the_process_that_serves() -> None:
