@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from functools import cached_property
 
 import httpx
 
@@ -17,6 +18,7 @@ _HEADERS = {
     "accept-encoding": "identity",
     "user-agent": f"plancia/{__version__}",
 }
+_JSON = (b"content-type", b"application/json")
 _LONGEST_REFUSAL = 64 * 1024
 _REFUSAL_SECONDS = 10.0
 
@@ -55,9 +57,13 @@ class ModelServer:
     def _request(self, method: str, path: str, body: bytes | None) -> httpx.Request:
         """Built here, as the client would merge and parse again at every call what never changes."""
         url = self._urls.get(path) or self._urls.setdefault(path, httpx.URL(f"{self._root}/{path}"))
-        named = self._headers if body is None else {**self._headers, "content-type": "application/json"}
-        headers = [(name.encode("ascii"), value.encode("ascii")) for name, value in named.items()]
+        headers = self._encoded if body is None else [*self._encoded, _JSON]
         return httpx.Request(method, url, headers=headers, content=body, extensions=dict(self._extensions))
+
+    @cached_property
+    def _encoded(self) -> list[tuple[bytes, bytes]]:
+        """Only once there is a request: a key may hold signs that no header has."""
+        return [(name.encode("ascii"), value.encode("ascii")) for name, value in self._headers.items()]
 
 
 async def read_refusal(response: httpx.Response) -> Symptom:

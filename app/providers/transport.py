@@ -7,6 +7,7 @@ per token. Over aiohttp's transport, whatever one read of the network brought co
 from __future__ import annotations
 
 import ssl
+from typing import Any
 from urllib.request import getproxies
 
 import httpx
@@ -23,4 +24,24 @@ def open_client(context: ssl.SSLContext | None = None) -> httpx.AsyncClient:
     # aiohttp takes as long to load as all the rest of a start that asks no model.
     from app.providers.aiohttp_transport import FrankTransport
 
-    return httpx.AsyncClient(transport=FrankTransport(verify=verify))
+    return StraightClient(FrankTransport(verify=verify))
+
+
+class StraightClient(httpx.AsyncClient):
+    """Sends every request as it is: no cookies, no netrc, no redirects. Asking for them all costs more than sending."""
+
+    def __init__(self, transport: httpx.AsyncBaseTransport) -> None:
+        super().__init__(transport=transport, trust_env=False)
+        self._straight = transport
+
+    async def send(self, request: httpx.Request, *, stream: bool = False, **_: Any) -> httpx.Response:
+        """See ``httpx.AsyncClient``; the caller closes a response with ``stream``."""
+        if self.is_closed:
+            raise RuntimeError("The client is closed.")
+        response = await self._straight.handle_async_request(request)
+        if not stream:
+            try:
+                await response.aread()
+            finally:
+                await response.aclose()
+        return response
