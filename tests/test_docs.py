@@ -45,6 +45,7 @@ EXAMPLES: tuple[engine.Event, ...] = (
     engine.Compaction(0, 0, ""),
     engine.Retry(0, 0, ""),
     engine.Fallback("", "", ""),
+    engine.Omission("", (), ""),
     engine.Steer("", ""),
     engine.LoopWarning("", 0),
     engine.Usage("", ""),

@@ -56,6 +56,8 @@ def fields_of(event: engine.Event) -> dict[str, Any]:
             return asdict(event)
         case engine.Fallback():
             return {"from": event.from_model, "to": event.to_model, "reason": event.reason}
+        case engine.Omission():
+            return {"model": event.model, "parts": list(event.parts), "reason": event.reason}
         case engine.Usage():
             return _usage(event)
         case engine.Done():

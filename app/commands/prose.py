@@ -36,6 +36,8 @@ class Prose:
                 self._aside(f"{event.reason} Trying again in {event.wait_ms / 1000:.0f} s.")
             case engine.Fallback():
                 self._aside(f"{event.to_model} answers instead of {event.from_model}: {event.reason}")
+            case engine.Omission():
+                self._aside(event.reason)
             case engine.Compaction():
                 self._aside(
                     f"Conversation organised: {event.tokens_before:,} → {event.tokens_after:,} tokens. The model goes "

@@ -12,11 +12,9 @@ from itertools import chain
 from app.engine.assembly import CallAssembler
 from app.engine.continuation import Seam
 from app.engine.events import Event, ReasoningDelta, TextDelta, ToolDelta
-from app.engine.ladder import Part
 from app.engine.messages import Block, Message, Origin, Reasoning, Text, ToolCall
 from app.engine.provider import (
     CallFragment,
-    LeftOut,
     ReasoningChunk,
     Stop,
     StopReason,
@@ -34,8 +32,6 @@ class Answer:
     _calls: CallAssembler
     usage: UsageReport | None = None
     stop: StopReason | None = None
-    left_out: tuple[Part, ...] = ()
-    """Parts of the history that the server was spared for the first time."""
     _earlier: tuple[_Part, ...] = ()
     _seam: Seam | None = None
     _parts: list[_Part] = field(default_factory=list)
@@ -69,8 +65,6 @@ class Answer:
                     yield ToolDelta(call_id, item.name or "", item.arguments or "")
             elif isinstance(item, UsageReport):
                 self.usage = item
-            elif isinstance(item, LeftOut):
-                self.left_out += item.parts
             elif isinstance(item, Stop):
                 self.stop = item.reason
         if text:

@@ -10,6 +10,7 @@ from app.engine.answer import Answer
 from app.engine.errors import Aborted, ProviderError
 from app.engine.events import Event
 from app.engine.metering import CallMeter, Meter
+from app.engine.omissions import omission
 from app.engine.provider import LeftOut, ModelRequest, ResolvedModel, Rotated
 from app.infra.clock import Clock
 
@@ -47,7 +48,10 @@ async def call_model(
                 if isinstance(first, Rotated):
                     yield meter.counted(call.turned_away(first))
                     continue
-                if first is not None and not isinstance(first, LeftOut):
+                if isinstance(first, LeftOut):
+                    yield omission(model.label, first)
+                    continue
+                if first is not None:
                     call.first_token()
                 for event in answer.take(batch):
                     yield event

@@ -99,6 +99,16 @@ class Fallback:
 
 
 @dataclass(frozen=True, slots=True)
+class Omission:
+    """The model did not get all of the history; ``reason`` says what is missing, why, and what to do."""
+
+    type: ClassVar[str] = "omission"
+    model: str
+    parts: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Steer:
     """A message of the user was folded into the running turn."""
 
@@ -185,6 +195,7 @@ Event = (
     | Compaction
     | Retry
     | Fallback
+    | Omission
     | Steer
     | LoopWarning
     | Usage

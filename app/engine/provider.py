@@ -95,7 +95,10 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """The server refused the history as it was: this request, and those after it, go without these parts of it."""
+    """The server refused the history as it was: this request, and those after it, go without these parts of it.
+
+    A batch of its own.
+    """
 
     parts: tuple[Part, ...]
 

@@ -58,6 +58,8 @@ class Segments:
         self._retry_row: str | None = None
         self._model = ""
         """``provider/model`` that was asked last."""
+        self._missing: dict[tuple[str, tuple[str, ...]], str] = {}
+        """The articles that say what a model did not get: each is said once a turn."""
         self._circling = ""
         """The tool whose call was not run any more, because the run went in circles."""
 
@@ -87,6 +89,8 @@ class Segments:
                 self._board.count(event, turn=self._turn, member=self._member)
             case engine.Compaction() | engine.Fallback() | engine.LoopWarning():
                 row_id = self._noticed(event)
+            case engine.Omission():
+                row_id = self._missed(event)
             case engine.Done():
                 event = self._closed(event)
             case _:
@@ -216,6 +220,13 @@ class Segments:
             case _:
                 assert_never(event)
         return self._add("notice", data=data)
+
+    def _missed(self, event: engine.Omission) -> str:
+        what = event.model, event.parts
+        if what not in self._missing:
+            data = {"notice": "omission", "model": event.model, "parts": list(event.parts)}
+            self._missing[what] = self._add("notice", text=event.reason, data=data)
+        return self._missing[what]
 
     def _closed(self, done: engine.Done) -> engine.Done:
         """Leave nothing spinning, and say in the chat how the run ended where it did not simply end."""

@@ -82,6 +82,10 @@ def _fallback(data: Mapping[str, Any], text: str) -> NoticeWords:
     return NoticeWords(f"{_stop(first_sentence(why)[0])} {model} goes on from here.".strip())
 
 
+def _omission(data: Mapping[str, Any], text: str) -> NoticeWords:
+    return NoticeWords(one_line(text))
+
+
 def _loop_warning(data: Mapping[str, Any], text: str) -> NoticeWords:
     name, count = one_line(str(data.get("name", ""))), int(data.get("count") or 0)
     seen = (
@@ -103,5 +107,6 @@ _NOTICES = {
     "retry": _retry,
     "compaction": _compaction,
     "fallback": _fallback,
+    "omission": _omission,
     "loop_warning": _loop_warning,
 }

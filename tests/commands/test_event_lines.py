@@ -53,6 +53,10 @@ SAID: list[tuple[engine.Event, dict[str, Any]]] = [
     (engine.Compaction(9, 3, "m"), {"tokens_before": 9, "tokens_after": 3}),
     (engine.Retry(1, 2000, "busy"), {"attempt": 1, "wait_ms": 2000, "reason": "busy"}),
     (engine.Fallback("a/b", "c/d", "busy"), {"from": "a/b", "to": "c/d", "reason": "busy"}),
+    (
+        engine.Omission("a/b", ("pictures",), "Not seen."),
+        {"model": "a/b", "parts": ["pictures"], "reason": "Not seen."},
+    ),
     (engine.LoopWarning("bash", 3), {"name": "bash", "count": 3}),
     (
         engine.Usage("p", "m", 1, 2, 3, 4, None, True, 5, 6, "ok"),

@@ -55,6 +55,7 @@ def test_nobody_watching_nothing_is_whispered() -> None:
         (engine.ToolEnd("c", "read_file", "E_X:\n no", True, "E_X", 1), "  E_X: no"),
         (engine.Retry(1, 2400, "Busy."), "Busy. Trying again in 2 s."),
         (engine.Fallback("a/b", "c/d", "busy"), "c/d answers instead of a/b: busy"),
+        (engine.Omission("a/b", ("pictures",), "a/b sees none."), "a/b sees none."),
         (
             engine.Compaction(9000, 3000, "m"),
             "Conversation organised: 9,000 → 3,000 tokens. The model goes on with a summary of the older part.",

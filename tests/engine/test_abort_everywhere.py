@@ -172,7 +172,12 @@ def test_a_run_that_is_being_stopped_may_be_cancelled_too(stage: Stage) -> None:
 def test_the_scene_has_all_that_a_run_can_do(stage: Stage) -> None:
     scene = stage.loop.run_until_complete(stage.undisturbed())
     kinds = {type(event) for event in scene.happened}
-    every = set(events.Event.__args__) - {events.Fallback, events.LoopWarning, events.ToolDelta}
+    every = set(events.Event.__args__) - {
+        events.Fallback,
+        events.Omission,
+        events.LoopWarning,
+        events.ToolDelta,
+    }
     assert kinds >= every
     assert scene.done.steps == 5
     assert scene.done.tool_errors == events.ToolErrors(permanent=1)

@@ -10,7 +10,6 @@ from app.engine.events import Event, ReasoningDelta, TextDelta, ToolDelta
 from app.engine.messages import Message, Origin, Reasoning, Text, ToolCall
 from app.engine.provider import (
     CallFragment,
-    LeftOut,
     ReasoningChunk,
     Stop,
     StreamEvent,
@@ -88,12 +87,6 @@ def test_usage_and_the_reason_to_stop_are_kept() -> None:
     answer, events = answer_of((TextChunk("x"), UsageReport(3, 1), Stop("output_limit")))
     assert (answer.usage, answer.stop) == (UsageReport(3, 1), "output_limit")
     assert events == [TextDelta("x", "m1")]
-
-
-def test_what_the_server_was_spared_is_kept_and_is_no_content() -> None:
-    answer, events = answer_of((LeftOut(("thinking",)),), (LeftOut(("pictures",)), TextChunk("Well.")))
-    assert answer.left_out == ("thinking", "pictures")
-    assert events == [TextDelta("Well.", "m1")]
 
 
 def test_arguments_are_part_of_what_was_written() -> None:

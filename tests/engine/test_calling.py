@@ -39,6 +39,16 @@ async def test_word_of_what_was_left_out_is_not_the_first_token(session: MemoryS
     assert (usage.first_token_ms, usage.estimated) == (None, False)
 
 
+async def test_what_the_model_did_not_get_is_said_before_the_answer(session: MemorySession) -> None:
+    happened = await all_of(
+        ScriptedModel([LeftOut(("thinking", "pictures")), *say("Well.")]), session=session
+    )
+    first, *_ = happened
+    assert isinstance(first, events.Omission)
+    assert (first.model, first.parts) == ("scripted/model", ("thinking", "pictures"))
+    assert done_of(happened).text == "Well."
+
+
 async def test_a_model_that_does_not_come_to_an_end_is_stopped_and_what_it_wrote_is_kept(
     session: MemorySession,
 ) -> None:

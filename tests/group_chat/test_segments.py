@@ -174,6 +174,16 @@ def test_other_events_are_notices_and_a_model_call_is_a_line_of_the_ledger(chat:
     assert usage.total(chat.store, conversation=chat.board.conversation).input_tokens == 5
 
 
+def test_what_a_model_did_not_get_is_said_once_a_turn(chat: Chat) -> None:
+    blind = engine.Omission("a/b", ("pictures",), "a/b sees none.")
+    chat.take(blind, TextDelta("Hi", "m1"), blind, engine.Omission("c/d", ("pictures",), "c/d sees none."))
+    notices = [row for row in chat.rows() if row.kind == "notice"]
+    assert [(row.text, row.data["notice"], row.data["parts"]) for row in notices] == [
+        ("a/b sees none.", "omission", ["pictures"]),
+        ("c/d sees none.", "omission", ["pictures"]),
+    ]
+
+
 def test_every_event_is_told_with_the_article_it_belongs_to(chat: Chat) -> None:
     delta, _, _ = call_of()
     chat.take(TextDelta("Hi", "m1"), delta)

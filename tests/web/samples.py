@@ -72,6 +72,7 @@ def every_row() -> list[MessageRow]:
         row("notice", notice="compaction", before=151_000, after=38_000),
         row("notice", notice="compaction", before=151_000, after=38_000, summary="msg_of_the_session"),
         row("notice", notice="fallback", **{"from": "a/b", "to": "c/d"}, reason="a is limiting requests"),
+        row("notice", "done", "a/b is sent this without earlier thinking.", notice="omission", model="a/b"),
         row("notice", notice="loop_warning", name="read_file", count=3),
         row("notice", notice="stopped"),
         row("notice", notice="limit", reason="loop", name="read_file", steps=9),
