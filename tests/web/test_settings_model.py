@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 
 import pytest
 
 from app.providers.model_facts import OwnFacts
 from app.workspace.model_facts import list_facts
-from tests.fakes.llm_client import FakeLLM
 from tests.web.asgi import Got
 from tests.web.live_page import LivePage
 from tests.web.model_settings import HERE, Models, field, note, words
-from tests.web.pages import Open, open_page
 
 pytestmark = pytest.mark.anyio
 
@@ -20,23 +18,10 @@ ABOUT = "/about"
 SHOWN = f"{HERE}{ABOUT}?model=lab/homemade"
 
 
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture(scope="module")
-async def opened(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Open]:
-    async with open_page(tmp_path_factory.mktemp("model")) as opened:
-        yield opened
-
-
 @pytest.fixture
-async def models(opened: Open, llm: FakeLLM) -> AsyncIterator[Models]:
-    models = Models(opened, llm)
+async def models(models: Models) -> Models:
     await models.add(models="homemade")
-    yield models
-    await models.post("/lab/remove")
+    return models
 
 
 async def say(models: Models, **fields: str) -> Got:

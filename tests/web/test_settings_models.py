@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -11,31 +10,10 @@ import pytest
 from tests.fakes.llm_client import FakeLLM
 from tests.web.live_page import LivePage
 from tests.web.model_settings import HERE, KEY, Models, listed, words
-from tests.web.pages import HTMX, Open, open_page
+from tests.web.pages import HTMX, open_page
 from tests.web.readers import Reader, expect_same
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture(scope="module")
-async def opened(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Open]:
-    async with open_page(tmp_path_factory.mktemp("models"), KEY_HERE=f" {KEY}\n", EMPTY=" ") as opened:
-        yield opened
-
-
-@pytest.fixture
-async def models(opened: Open, llm: FakeLLM) -> AsyncIterator[Models]:
-    """The settings of a Plancia without any source; each test leaves it so."""
-    models = Models(opened, llm)
-    yield models
-    for name in models.names:
-        await models.post(f"/{name}/remove")
-    assert models.keys == []
 
 
 async def test_without_a_source_the_page_says_what_answers(models: Models) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -11,31 +11,12 @@ from app.web.settings_views import PlaceView
 from tests.fakes.llm_client import FakeLLM
 from tests.web.live_page import LivePage
 from tests.web.model_settings import HERE, KEY, Models, words
-from tests.web.pages import HTMX, Open, open_page
+from tests.web.pages import HTMX, open_page
 from tests.web.tree import Element
 
 pytestmark = pytest.mark.anyio
 
 ORDER = "/order"
-
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture(scope="module")
-async def opened(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Open]:
-    async with open_page(tmp_path_factory.mktemp("order")) as opened:
-        yield opened
-
-
-@pytest.fixture
-async def models(opened: Open, llm: FakeLLM) -> AsyncIterator[Models]:
-    models = Models(opened, llm)
-    yield models
-    for name in models.names:
-        await models.post(f"/{name}/remove")
 
 
 async def lines(models: Models) -> list[Element]:

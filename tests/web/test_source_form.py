@@ -2,40 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
 
 from app.workspace.model_sources import change_source
-from tests.fakes.llm_client import FakeLLM
 from tests.fakes.llm_script import fail, page
 from tests.web.live_page import LivePage
 from tests.web.model_settings import HERE, KEY, Models, field, note, state_of, words
-from tests.web.pages import HTMX, Open, open_page
+from tests.web.pages import HTMX
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture(scope="module")
-async def opened(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Open]:
-    async with open_page(tmp_path_factory.mktemp("models"), KEY_HERE=f" {KEY}\n", EMPTY=" ") as opened:
-        yield opened
-
-
-@pytest.fixture
-async def models(opened: Open, llm: FakeLLM) -> AsyncIterator[Models]:
-    """The settings of a Plancia without any source; each test leaves it so."""
-    models = Models(opened, llm)
-    yield models
-    for name in models.names:
-        await models.post(f"/{name}/remove")
-    assert models.keys == []
 
 
 async def test_the_form_is_tested_before_anything_is_saved(models: Models) -> None:
