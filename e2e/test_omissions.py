@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from e2e.server import Server
 from e2e.talk import Talk
@@ -21,5 +21,22 @@ def test_pictures_that_a_server_refuses_are_missed_in_words(talk: Talk, llm: Fak
     expect(line).to_have_count(1)
     expect(line).to_contain_text("is sent this conversation without the pictures")
     expect(line).to_contain_text("Choose a model that sees")
+    shown = talk.shown()
+    talk.again().expect_shows(shown)
+
+
+def test_a_beginning_that_a_server_dropped_is_told_with_the_way_out(
+    server: Server, llm: FakeLLM, page: Page
+) -> None:
+    server.settings = {"OLLAMA_HOST": llm.url, "PLANCIA_MODEL": "ollama/fake-model"}
+    server.start()
+    talk = Talk(page, server.new_conversation()).opened()
+    llm.script({"body": {"models": [{"name": "fake-model", "context_length": 4_096}]}}, path="/ps")
+    llm.script(say("I see the end of a table.", usage=(2_051, 9)))
+    talk.say("The tide turns at noon, and again at midnight. " * 800)
+    talk.expect_answer("I see the end of a table.")
+    line = talk.articles("notice")
+    expect(line).to_contain_text("ollama/fake-model read only 2,051 of about")
+    expect(line).to_contain_text("a smaller window of 4,096 tokens")
     shown = talk.shown()
     talk.again().expect_shows(shown)

@@ -14,7 +14,7 @@ from app.engine.assembly import CallAssembler
 from app.engine.calling import call_model
 from app.engine.compacting import Compactor
 from app.engine.errors import ACCOUNT, RETRYABLE, NoRoom, ProviderError, ProviderErrorKind
-from app.engine.events import Event, Fallback, Retry, Usage
+from app.engine.events import Event, Fallback, Omission, Retry, Usage
 from app.engine.harness import Harness
 from app.engine.hurry import Hurry
 from app.engine.messages import Message, Origin, ToolCall
@@ -188,9 +188,12 @@ class Asking:
             abort=self._abort,
             meter=self._meter,
         )
+        counted = True
         async with aclosing(call) as events:
             async for event in events:
-                if isinstance(event, Usage):
+                if isinstance(event, Omission) and "beginning" in event.parts:
+                    counted = False  # only what the server kept of it
+                if isinstance(event, Usage) and counted:
                     self._compactor.learn(event, estimated)
                 yield event
 

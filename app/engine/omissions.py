@@ -5,22 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from app.engine.events import Omission
-from app.engine.ladder import Part
-from app.engine.provider import LeftOut
+from app.engine.provider import LeftOut, Missing
 
-_MISSING: Mapping[Part, str] = {
+_MISSING: Mapping[Missing, str] = {
     "thinking": "earlier thinking",
     "old_calls": "the tool calls of older steps, which are told in words instead",
     "pictures": "the pictures, which are only mentioned",
     "all_but_text": "everything but its text",
 }
-_OF_PICTURES: frozenset[Part] = frozenset({"pictures", "all_but_text"})
+_OF_PICTURES: frozenset[Missing] = frozenset({"pictures", "all_but_text"})
 
 
 def omission(label: str, left: LeftOut) -> Omission:
     """``label`` is the ``provider/model`` that was asked."""
+    if "beginning" in left.parts:
+        return Omission(label, left.parts, _lost_beginning(label, left))
     missing = " and ".join(_MISSING[part] for part in left.parts)
     reason = f"{label} is sent this conversation without {missing}: its server refused it. The chat keeps all of it."
     if _OF_PICTURES & set(left.parts):
         reason += " Choose a model that sees where the pictures matter."
     return Omission(label, left.parts, reason)
+
+
+def _lost_beginning(label: str, left: LeftOut) -> str:
+    window = f" of {left.window:,} tokens" if left.window else ""
+    return (
+        f"{label} read only {left.read:,} of about {left.sent:,} tokens: its server has a smaller window{window} and"
+        " dropped the beginning, instructions included, without a word. Give the model a larger window there, or enter"
+        " the smaller one under Settings, Models: then this conversation is organised in time."
+    )

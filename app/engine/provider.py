@@ -93,14 +93,21 @@ class Stop:
     reason: StopReason
 
 
+Missing = Part | Literal["beginning"]
+
+
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """The server refused the history as it was: this request, and those after it, go without these parts of it.
+    """The model does not get these parts of the history. A batch of its own.
 
-    A batch of its own.
+    What is a ``Part`` the server refused: this request, and those after it, go without. The ``beginning`` it dropped
+    by itself and answered all the same: of about ``sent`` tokens it read so many, in a ``window`` that may be known.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[Missing, ...]
+    sent: int = 0
+    read: int = 0
+    window: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,8 @@ PER_IMAGE = 1_600
 """Tokens of a picture whose longest side is 2,000 pixels; what providers charge lies around it."""
 
 LEAST, MOST = 0.5, 4.0
-"""The factor of a session stays between them: some tokenizers need four times as many tokens for a script."""
+"""The factor of a session stays between them: some tokenizers need four times as many tokens for a script, none needs
+so much less."""
 
 
 def _shapes() -> bytes:
@@ -156,13 +157,16 @@ class Estimator:
     def correct(self, estimated: int, reported: int) -> None:
         """A request estimated here cost ``reported`` tokens of input: uncached, read from and written to the cache.
 
-        The first report is believed whole, later ones by three quarters: one odd report does not spoil the next.
+        The first report is believed whole, later ones by three quarters: one odd report does not spoil the next. One
+        below all tokenizers is none of the whole request: some servers leave out what their cache served.
         """
         if estimated <= 0 or reported <= 0:
             return
         seen = self.factor * reported / estimated
+        if seen < LEAST:
+            return
         wanted = (self.factor + 3 * seen) / 4 if self._reported else seen
-        self.factor = min(max(wanted, LEAST), MOST)
+        self.factor = min(wanted, MOST)
         self._reported = True
 
     def _measure(self, messages: Sequence[Message]) -> None:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Any, Unpack
 
 import httpx
+from anyio.to_thread import run_sync
 
+from app.engine.errors import ProviderError
 from app.engine.ollama_writer import OllamaWriter
-from app.engine.provider import ModelRequest
+from app.engine.provider import LeftOut, ModelRequest, StreamBatch, StreamEvent, UsageReport
 from app.providers.bodies import Body
 from app.providers.classify import Symptom
 from app.providers.direct import DirectWire, Language, Surroundings
 from app.providers.model_server import bearer
 from app.providers.ndjson import LineReader
 from app.providers.ollama_events import OllamaEvents
+from app.providers.ollama_window import is_doubtful, least_sent, lost_beginning, read_window
 
 
 class Ollama(DirectWire):
@@ -42,6 +47,30 @@ class Ollama(DirectWire):
             events=OllamaEvents,
         )
         super().__init__(id, base_url, key, client, language, **given)
+        self._context = context
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamBatch, None]:
+        """See ``Provider``. Where the server dropped the beginning by itself, that is said after the answer."""
+        read = 0
+        async with aclosing(super().stream(request)) as batches:
+            async for batch in batches:
+                yield batch
+                read += sum(_read(event) for event in batch)
+        lost = await self._lost_beginning(request, read)
+        if lost is not None:
+            yield (lost,)
+
+    async def _lost_beginning(self, request: ModelRequest, read: int) -> LeftOut | None:
+        sent = await run_sync(least_sent, request, abandon_on_cancel=True) if read else 0
+        if not is_doubtful(sent, read):
+            return None
+        try:
+            loaded = read_window(await self._get("ps"), request.model)
+        except ProviderError:
+            loaded = None
+        if not lost_beginning(sent, read, asked=self._context, loaded=loaded):
+            return None
+        return LeftOut(("beginning",), sent, read, loaded)
 
 
 class OllamaOptions:
@@ -59,6 +88,11 @@ class OllamaOptions:
     def give_way(self, sent: Body, symptom: Symptom) -> bool:
         """It takes any option, and leaves out what it does not know."""
         return False
+
+
+def _read(event: StreamEvent) -> int:
+    """Tokens of the prompt that a report counts."""
+    return event.input_tokens + event.cache_read_tokens if isinstance(event, UsageReport) else 0
 
 
 def root_of(base_url: str) -> str:

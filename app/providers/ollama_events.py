@@ -69,6 +69,9 @@ def _text(message: Mapping[str, Any], name: str) -> str:
 
 
 def _counts(payload: Mapping[str, Any]) -> list[StreamEvent]:
-    counted = [payload.get(name) for name in ("prompt_eval_count", "eval_count")]
-    read, written = (count if isinstance(count, int) else 0 for count in counted)
-    return [UsageReport(read, written)] if read or written else []
+    """What the cache served is part of what was read where a server says how much that is, and nowhere else."""
+    names = ("prompt_eval_count", "eval_count", "prompt_eval_cached_count")
+    counted = [payload.get(name) for name in names]
+    read, written, cached = (count if isinstance(count, int) else 0 for count in counted)
+    cached = min(cached, read)
+    return [UsageReport(read - cached, written, cached)] if read or written else []

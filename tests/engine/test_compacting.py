@@ -14,7 +14,7 @@ from app.engine.errors import ProviderError
 from app.engine.frontier import SLOTS
 from app.engine.messages import Marker
 from app.engine.pairing import is_paired
-from app.engine.provider import ModelRequest, ReasoningChunk, StreamEvent, TextChunk, UsageReport
+from app.engine.provider import LeftOut, ModelRequest, ReasoningChunk, StreamEvent, TextChunk, UsageReport
 from app.engine.provider import Stop as StopReading
 from app.engine.runner import run
 from app.engine.scripted import Reply, ScriptedModel, call, say
@@ -230,6 +230,15 @@ async def test_what_was_learnt_of_a_tokenizer_is_known_in_the_next_turn(session:
         async for _ in run(agent(), session, inputs, given):
             pass
     assert given.factors == {("s", "scripted/model"): 4.0}
+
+
+async def test_a_request_of_which_a_server_read_only_the_end_teaches_nothing(session: MemorySession) -> None:
+    told = LeftOut(("beginning",), 1_400, 900)
+    model = ScriptedModel([UsageReport(900, 10), *say("one"), told], window=1_000_000)
+    given = harness(model)
+    async for _ in run(agent(), session, [UserInput("tide " * 1_000, "u1")], given):
+        pass
+    assert given.factors == {}
 
 
 async def test_a_model_too_small_for_its_own_tools_is_said_at_once(session: MemorySession) -> None:

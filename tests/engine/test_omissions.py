@@ -28,3 +28,13 @@ def test_each_part_has_its_words_and_nothing_is_lost_of_the_chat(part: Part) -> 
 )
 def test_a_model_that_sees_is_the_way_out_for_pictures_alone(parts: tuple[Part, ...], seen: bool) -> None:
     assert ("Choose a model that sees" in omission("lab/big", LeftOut(parts)).reason) == seen
+
+
+@pytest.mark.parametrize(
+    ("window", "named"), [(4_096, "window of 4,096 tokens"), (None, "a smaller window and")]
+)
+def test_a_beginning_that_was_dropped_is_told_with_the_way_out(window: int | None, named: str) -> None:
+    said = omission("den/qwen3", LeftOut(("beginning",), 15_750, 2_051, window)).reason
+    assert said.startswith("den/qwen3 read only 2,051 of about 15,750 tokens: ")
+    assert named in said
+    assert "Settings, Models" in said

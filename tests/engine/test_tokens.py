@@ -69,8 +69,15 @@ def test_an_odd_report_is_held_within_bounds_and_forgotten() -> None:
     for _ in range(6):
         estimator.correct(estimator.request("", (), messages), fair)
     assert estimator.request("", (), messages) == pytest.approx(fair, rel=0.05)
-    estimator.correct(fair, 1)
-    assert estimator.factor == LEAST
+
+
+def test_a_report_that_leaves_out_what_a_cache_served_teaches_nothing() -> None:
+    estimator = Estimator()
+    estimator.correct(1_000, 900)
+    estimator.correct(900, 30)
+    assert estimator.factor == 0.9
+    estimator.correct(900, round(1_000 * LEAST))
+    assert LEAST < estimator.factor < 0.9
 
 
 @pytest.mark.parametrize(("estimated", "reported"), [(0, 100), (100, 0), (100, -5), (0, 0)])

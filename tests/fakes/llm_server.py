@@ -49,6 +49,7 @@ PATHS = {
     "generate": ":streamGenerateContent",
     "models": "/v1/models",
     "tags": "/api/tags",
+    "loaded": "/api/ps",
 }
 """What a request wants, by the end of its path."""
 
@@ -59,8 +60,9 @@ DIALECTS: dict[str | None, Any] = {
     "native": ollama_chat,
     "generate": gemini_chat,
     "tags": ollama_chat,
+    "loaded": ollama_chat,
 }
-LISTS = ("models", "tags")
+LISTS = ("models", "tags", "loaded")
 
 
 class FakeModelServer:
