@@ -38,7 +38,7 @@ from app.providers.cooldown import Cooldowns
 from app.providers.logins import Logins
 from app.providers.routing import Sources
 from app.providers.wires import Wiring
-from app.workspace.errors import WorkspaceError
+from app.workspace.folders import folder_to_be
 from app.workspace.model_facts import list_facts
 from app.workspace.model_sources import list_order, list_sources
 from app.workspace.purging import purge_expired
@@ -80,10 +80,6 @@ class Workbench(Cabinet):
     bus: Bus
     recovered: int
     """Turns that a crash had cut off and that this start closed."""
-
-
-class FolderUnusable(WorkspaceError):
-    """The folder that was named cannot be worked in. The text says why and what to do."""
 
 
 @asynccontextmanager
@@ -150,36 +146,6 @@ async def open_cabinet(
             cooldowns=Cooldowns(clock),
         )
         yield Cabinet(folder, store, secrets, sources, environment, logins)
-
-
-def usable_folder(path: Path, *, make: bool = False) -> Path:
-    """``path``, absolute. Raises ``FolderUnusable`` where it is no folder, or cannot be made."""
-    try:
-        folder = path.expanduser().absolute()
-        if make:
-            folder.mkdir(parents=True, exist_ok=True)
-        is_folder = folder.is_dir()
-    except (OSError, RuntimeError, ValueError) as error:  # the latter two: nobody's home, and no name at all
-        raise _unusable(path, error) from error
-    if not is_folder:
-        there = "that is a file" if folder.exists() else "there is no such folder"
-        raise FolderUnusable(f"{folder} cannot be worked in: {there}. Choose another folder.")
-    return folder
-
-
-def folder_to_be(path: Path) -> Path:
-    """``path``, absolute: a folder, or nothing yet. Raises ``FolderUnusable`` where it can be none."""
-    try:
-        folder = path.expanduser().absolute()
-        is_missing = not folder.exists()
-    except (OSError, RuntimeError, ValueError) as error:
-        raise _unusable(path, error) from error
-    return folder if is_missing else usable_folder(folder)
-
-
-def _unusable(path: Path, error: Exception) -> FolderUnusable:
-    why = getattr(error, "strerror", None) or error
-    return FolderUnusable(f"The folder {path} cannot be worked in: {why}. Choose another folder.")
 
 
 @asynccontextmanager

@@ -12,8 +12,9 @@ from app.engine.provider import ModelSource, ResolvedModel
 from app.infra.errors import DataFolderError, FolderInUse
 from app.infra.paths import DataFolder
 from app.models.errors import DatabaseUnreadable
-from app.workbench import Cabinet, FolderUnusable, open_cabinet, open_workbench, usable_folder
+from app.workbench import Cabinet, open_cabinet, open_workbench
 from app.workspace import conversations, sessions, turns
+from app.workspace.folders import FolderUnusable, usable_folder
 from app.workspace.purging import KEPT
 from app.workspace.settings import set_setting
 from app.workspace.store import Store

@@ -26,8 +26,9 @@ from app.group_chat.room import Room
 from app.infra.errors import SecretsError
 from app.infra.paths import DataFolder
 from app.providers.budget import Budget, Limit, has_price, unpriced
-from app.workbench import Watch, Workbench, open_workbench, usable_folder
+from app.workbench import Watch, Workbench, open_workbench
 from app.workspace import conversations, queue
+from app.workspace.folders import usable_folder
 from app.workspace.rows import ConversationRow
 from app.workspace.store import Store
 from app.workspace.usage import total

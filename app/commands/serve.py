@@ -28,7 +28,8 @@ from app.commands.sockets import HOST, PortTaken, chosen_port, is_loopback, list
 from app.commands.terminal import Terminal
 from app.infra.locks import FolderLock
 from app.infra.paths import DataFolder
-from app.workbench import Workbench, open_workbench, usable_folder
+from app.workbench import Workbench, open_workbench
+from app.workspace.folders import usable_folder
 
 
 class Page(Protocol):

@@ -10,6 +10,7 @@ from app.commands.terminal import Terminal
 from app.infra.paths import DataFolder
 from app.infra.settings import SETTINGS, written
 from app.workbench import open_cabinet
+from app.workspace.setting_checks import checked_setting
 from app.workspace.settings import all_settings, get_setting, set_setting
 from app.workspace.store import Store
 
@@ -31,6 +32,7 @@ async def run(options: Options, terminal: Terminal) -> int:
             case "get":
                 terminal.say(written(get_setting(cabinet.store, options.key)))
             case "set":
+                checked_setting(options.key, options.value)
                 value = set_setting(cabinet.store, options.key, options.value)
                 terminal.say(f"{options.key} = {written(value)}")
             case _:

@@ -13,14 +13,13 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from app.group_chat.room import Room
 from app.web import welcome
-from app.web.folders import chosen_folder
 from app.web.forms import read_form
 from app.web.page_views import conversation_view
 from app.web.site import Site, done, is_htmx, onward, site_of
 from app.web.toasts import way_back
-from app.workbench import usable_folder
 from app.workspace import conversations
 from app.workspace.errors import WorkspaceError
+from app.workspace.folders import chosen_folder, usable_folder
 
 PANEL_TABS = ("tasks", "plan", "files", "usage")
 PING_SECONDS = 15

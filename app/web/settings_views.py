@@ -170,3 +170,17 @@ class SourceForm:
 
     def error(self, name: str) -> str:
         return self.errors.get(name, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Settings as they are, or as they were typed; ``errors`` by setting."""
+
+    values: Mapping[str, str]
+    errors: Mapping[str, str] = field(default_factory=dict)
+
+    def value(self, key: str) -> str:
+        return self.values.get(key, "")
+
+    def error(self, key: str) -> str:
+        return self.errors.get(key, "")

@@ -40,6 +40,24 @@ def test_what_a_setting_does_not_take_is_refused(seat: Seat) -> None:
     assert (ran.code, ran.err) == (2, 'composer.enter takes steer or queue, not "shout".\n')
 
 
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("nowhere", "is not there. Make it first"), ("notes.md", "is a file"), ("../here", "is no whole path")],
+)
+def test_a_folder_that_cannot_be_worked_in_is_refused(seat: Seat, name: str, why: str) -> None:
+    (seat.workspace / "notes.md").write_text("milk")
+    typed = name if name.startswith("..") else str(seat.workspace / name)
+    ran = seat("settings", "set", "workspace.default", typed)
+    assert (ran.code, why in ran.err) == (2, True)
+    assert seat("settings", "get", "workspace.default").out == "\n"
+
+
+def test_a_folder_that_is_there_is_taken_and_nothing_brings_back_the_usual_one(seat: Seat) -> None:
+    for typed in (str(seat.workspace), ""):
+        assert seat("settings", "set", "workspace.default", typed).code == 0
+        assert seat("settings", "get", "workspace.default").out == f"{typed}\n"
+
+
 def test_an_unknown_setting_names_the_nearest(seat: Seat) -> None:
     ran = seat("settings", "get", "composer.entre")
     assert (ran.code, ran.err) == (2, 'There is no setting "composer.entre". Did you mean composer.enter?\n')

@@ -24,8 +24,8 @@ from app.models.errors import StorageError
 from app.web.assets import Assets
 from app.web.failures import STATUS, exception_handlers
 from app.web.rendering import Templates
-from app.workbench import FolderUnusable
 from app.workspace.errors import InvalidSource, NotFound, TurnLive
+from app.workspace.folders import FolderUnusable
 from tests.web.asgi import Got, ask
 from tests.web.live_page import LivePage
 from tests.web.pages import HTMX, open_by_hand

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.web.folders import chosen_folder
-from app.workbench import FolderUnusable
+from app.workspace.folders import FolderUnusable, chosen_folder
 
 
 def test_a_folder_that_is_there_is_taken(tmp_path: Path) -> None:
