@@ -40,16 +40,6 @@ class Options(Protocol):
         ...
 
 
-class NoOptions:
-    """See ``Options``: for a server that is asked for nothing beyond the history."""
-
-    def apply(self, body: dict[str, Any], request: ModelRequest) -> dict[str, Any]:
-        return body
-
-    def give_way(self, sent: Body, symptom: Symptom) -> bool:
-        return False
-
-
 @dataclass(slots=True)
 class _History:
     """One conversation as this server has seen it: what is written already, and what it has to be spared."""

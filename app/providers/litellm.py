@@ -22,9 +22,10 @@ from app.engine.retry import retry_after
 from app.infra.clock import Clock
 from app.infra.redaction import Redactor
 from app.providers import litellm_errors
-from app.providers.bodies import Bodies, Draft, NoOptions
+from app.providers.bodies import Bodies, Draft
 from app.providers.litellm_chunks import ChunkReader
 from app.providers.litellm_module import beside, load
+from app.providers.litellm_options import LiteLLMOptions
 from app.providers.litellm_silence import Silence
 from app.providers.sentences import Callee, provider_error
 from app.providers.stream_limits import StreamLimits, limits_for
@@ -51,7 +52,7 @@ class LiteLLM:
         self._base_url = base_url
         self._clock = clock
         self._limits = limits or limits_for(base_url or "")
-        self._bodies = Bodies(id, base_url, ChatWriter(("thinking_blocks",)), NoOptions(), load_image)
+        self._bodies = Bodies(id, base_url, ChatWriter(("thinking_blocks",)), LiteLLMOptions(), load_image)
 
     @property
     def id(self) -> str:

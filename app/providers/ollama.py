@@ -73,20 +73,39 @@ class Ollama(DirectWire):
         return LeftOut(("beginning",), sent, read, loaded)
 
 
+_BY_EFFORT = re.compile(r"(^|/)gpt-oss\b")
+"""Models that are told how much to think. Of the others an effort is refused, or passed over in silence."""
+_NO_EFFORT = re.compile(r"\bthink value\b")
+_NO_THINKING = re.compile(r"does not support thinking")
+
+
 class OllamaOptions:
     """See ``Options``. A conversation beyond the window is refused in words, not cut at its beginning in silence."""
 
     def __init__(self, context: int | None) -> None:
         self._context = context
+        self._only_switched: set[str] = set()
+        self._unthinking: set[str] = set()
 
     def apply(self, body: dict[str, Any], request: ModelRequest) -> dict[str, Any]:
         window = {} if self._context is None else {"num_ctx": self._context}
         body["options"] = {**body.get("options", {}), **window}
         body["truncate"] = False
+        if request.reasoning != "off" and request.model not in self._unthinking:
+            by_effort = _BY_EFFORT.search(request.model) and request.model not in self._only_switched
+            body["think"] = request.reasoning if by_effort else True
         return body
 
     def give_way(self, sent: Body, symptom: Symptom) -> bool:
-        """It takes any option, and leaves out what it does not know."""
+        """Whether the model cannot think, or not so much and no more: it leaves out all else that it does not know."""
+        if "think" not in sent or symptom.status != 400:
+            return False
+        if isinstance(sent["think"], str) and _NO_EFFORT.search(symptom.message):
+            self._only_switched.add(sent["model"])
+            return True
+        if _NO_THINKING.search(symptom.message):
+            self._unthinking.add(sent["model"])
+            return True
         return False
 
 

@@ -106,6 +106,15 @@ def place_views(site: Site, tested: Mapping[str, Tested] = {}) -> list[PlaceView
     return views
 
 
+def thinkers(site: Site) -> list[str]:
+    """``provider/model`` of those in the order that are asked to think: they are known to reason."""
+    return [
+        group.label
+        for group in site.sources.groups()
+        if site.sources.facts(group.source, group.model).reasoning
+    ]
+
+
 def _key(
     site: Site,
     source: SourceConfig,

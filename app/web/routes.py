@@ -50,6 +50,7 @@ def routes(assets: Assets) -> list[BaseRoute]:
         Route("/settings/models", settings_models.add, methods=["POST"]),
         Route("/settings/models/find", settings_models.find, methods=["POST"]),
         Route("/settings/models/order", settings_models.order, methods=["POST"]),
+        Route("/settings/models/asking", settings_models.asking, methods=["POST"]),
         Route("/settings/models/about", settings_model.page),
         Route("/settings/models/about", settings_model.change, methods=["POST"]),
         Route("/settings/models/{name}/edit", settings_models.edit_page),

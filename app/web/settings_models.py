@@ -1,4 +1,4 @@
-"""Settings, models: their order, the sources with their keys, and the form that adds or edits one."""
+"""Settings, models: their order, the sources with their keys, the form of one source, and how all are asked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from anyio.to_thread import run_sync
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from app.engine.errors import ProviderError
 from app.infra.errors import SecretsError
@@ -18,8 +18,9 @@ from app.web.forms import read_form
 from app.web.found_servers import found_views
 from app.web.model_words import result_of
 from app.web.page_views import Toast
+from app.web.setting_form import stored_settings, submit_settings
 from app.web.settings_order import UNCHANGED, Ordered, change_order, order_values
-from app.web.settings_views import FoundView, SourceForm, SourceView, Tested, kinds
+from app.web.settings_views import Chosen, FoundView, SourceForm, SourceView, Tested, kinds
 from app.web.site import Site, is_htmx, onward, site_of
 from app.web.source_form import blank_form, filled_form, fragment, submit, unquoted
 from app.web.toasts import saved
@@ -28,6 +29,9 @@ from app.workspace.model_sources import load_source
 from app.workspace.source_keys import add_key, remove_key, remove_source_with_keys
 
 HERE = "/settings/models"
+
+ASKED_WITH = ("model.reasoning",)
+"""The settings that count for every model."""
 
 
 async def page(request: Request) -> Response:
@@ -55,6 +59,14 @@ async def order(request: Request) -> Response:
     if is_htmx(request):
         return site.page("settings/order.html", **order_values(site, ordered))
     return await show(site, ordered=ordered) if ordered.tested else onward(request, f"{HERE}#order")
+
+
+async def asking(request: Request) -> Response:
+    """How every model is asked; where a value is not taken, nothing is stored and the field says why."""
+    refused = await submit_settings(request, ASKED_WITH, may_be_empty=())
+    if refused:
+        return await show(site_of(request), chosen=refused, status=422)
+    return RedirectResponse(f"{HERE}?saved#asking", status_code=303)
 
 
 async def edit_page(request: Request) -> Response:
@@ -100,6 +112,7 @@ async def show(
     tested: Mapping[str, Tested] = {},
     errors: Mapping[str, str] = {},
     ordered: Ordered = UNCHANGED,
+    chosen: Chosen | None = None,
     toast: Toast | None = None,
     status: int = 200,
 ) -> Response:
@@ -113,6 +126,8 @@ async def show(
         form=form or blank_form(HERE),
         kinds=kinds(),
         secrets_where=_keys_lie(site),
+        chosen=chosen or stored_settings(site, ASKED_WITH),
+        thinkers=model_rows.thinkers(site),
         **order_values(site, ordered),
         **site.scenes.shell(screen="settings"),
     )

@@ -36,6 +36,7 @@ def _check_body(body: Any) -> None:
     check_fields(body, TOP_LEVEL, "the body")
     require(isinstance(body.get("model"), str) and body["model"] != "", "model is required")
     require(isinstance(body.get("stream", True), bool), "stream must be true or false")
+    require(body.get("think", True) in (True, False, "low", "medium", "high"), "invalid think value")
     _check_options(body.get("options", {}))
     messages = body.get("messages")
     require(isinstance(messages, list) and messages != [], "messages must be a list that is not empty")

@@ -22,7 +22,7 @@ from app.engine.outline import Writer
 from app.engine.pictures import load_nothing
 from app.engine.provider import ModelRequest
 from app.providers.anthropic_options import AnthropicOptions
-from app.providers.bodies import MOST_REVISIONS, Bodies, Body, NoOptions, Options
+from app.providers.bodies import MOST_REVISIONS, Bodies, Body, Options
 from app.providers.chat_options import ChatOptions
 from app.providers.classify import Symptom
 from app.providers.dialects import Dialect
@@ -40,6 +40,16 @@ THOUGHT = Message(
     Origin("lab", "fake-model", "http://lab"),
 )
 REFUSAL = Symptom(400, "invalid_request_error", "thinking in messages.1 is not as it was")
+
+
+class NoOptions:
+    """Asks for nothing beyond the history."""
+
+    def apply(self, body: dict[str, Any], request: ModelRequest) -> dict[str, Any]:
+        return body
+
+    def give_way(self, sent: Body, symptom: Symptom) -> bool:
+        return False
 
 
 class Shy(NoOptions):

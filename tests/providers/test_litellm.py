@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,31 @@ async def test_one_request_goes_out_and_it_is_ours(llm: FakeLLM) -> None:
     assert body["tools"][0]["function"]["name"] == "read_file"
     assert body["max_tokens"] == 50
     assert body["stream"] is True
+
+
+THINKING = replace(ASK, reasoning="high")
+
+
+async def test_how_much_to_think_is_asked_for_only_where_it_is_wanted(llm: FakeLLM) -> None:
+    llm.script(say("Hi"), say("Hi"))
+    for request in (ASK, THINKING):
+        await collect(host(llm.base_url), request)
+    assert [body.get("reasoning_effort") for body in llm.bodies()] == [None, "high"]
+
+
+async def test_a_host_that_refuses_an_effort_is_asked_without_from_then_on(llm: FakeLLM) -> None:
+    here = host(llm.base_url)
+    llm.script(fail(400, "Unknown parameter: reasoning_effort"), say("Hi"), say("Hi"))
+    for _ in range(2):
+        assert text_of(await collect(here, THINKING)) == "Hi"
+    assert [body.get("reasoning_effort") for body in llm.bodies()] == ["high", None, None]
+
+
+async def test_a_model_that_litellm_knows_to_have_no_effort_is_asked_without(llm: FakeLLM) -> None:
+    llm.script(say("Hi"))
+    together = LiteLLM("t", prefix="together_ai", key=KEY, base_url=llm.base_url, clock=SystemClock())
+    assert text_of(await collect(together, THINKING)) == "Hi"
+    assert "reasoning_effort" not in llm.bodies()[0]
 
 
 async def test_calls_and_results_go_back_in_order(llm: FakeLLM) -> None:

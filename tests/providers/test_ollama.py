@@ -146,3 +146,46 @@ def test_a_line_beyond_the_limit_is_refused(before: list[bytes]) -> None:
             reader.feed(piece)
         with pytest.raises(StreamUnreadable):
             reader.feed(last)
+
+
+NO_EFFORT = fail(400, 'think value "low" is not supported for this model')
+NO_THINKING = fail(400, '"fake-model" does not support thinking')
+
+
+async def thoughts(llm: FakeLLM, wire: DirectWire, *, times: int = 2, **fields: Any) -> list[Any]:
+    """How much thinking each request asked for, sent so many times."""
+    for _ in range(times):
+        assert (await collect(wire, ask(**fields))).end == "complete"
+    return [body.get("think") for body in llm.bodies()]
+
+
+@pytest.mark.parametrize(
+    ("model", "effort", "asked"),
+    [
+        ("qwen3:8b", "off", None),
+        ("qwen3:8b", "low", True),
+        ("gpt-oss:20b", "low", "low"),
+        ("someone/gpt-oss:120b-cloud", "high", "high"),
+        ("not-gpt-ossified", "high", True),
+    ],
+)
+async def test_a_model_is_told_how_much_to_think_where_it_takes_more_than_yes(
+    model: str, effort: str, asked: Any, llm: FakeLLM, wire: Wire
+) -> None:
+    assert await thoughts(llm, wire(), times=1, model=model, reasoning=effort) == [asked]
+
+
+async def test_a_model_that_takes_no_effort_is_only_told_to_think(llm: FakeLLM, wire: Wire) -> None:
+    llm.script(NO_EFFORT)
+    assert await thoughts(llm, wire(), model="gpt-oss", reasoning="low") == ["low", True, True]
+
+
+async def test_a_model_that_cannot_think_is_asked_without_from_then_on(llm: FakeLLM, wire: Wire) -> None:
+    llm.script(NO_THINKING)
+    assert await thoughts(llm, wire(), reasoning="low") == [True, None, None]
+
+
+async def test_another_refusal_is_no_refusal_of_thinking(llm: FakeLLM, wire: Wire) -> None:
+    llm.script(fail(400, '"fake-model" does not support insert'))
+    assert (await collect(wire(), ask(reasoning="low"))).end == "error"
+    assert await thoughts(llm, wire(), times=1, reasoning="low") == [True, True]
