@@ -53,7 +53,7 @@ class AnthropicWriter:
         """``model``, ``max_tokens``, ``messages``, and ``system`` and ``tools`` where there are any."""
         body: Entry = {
             "model": request.model,
-            "max_tokens": request.max_output_tokens or DEFAULT_OUTPUT,
+            "max_tokens": request.room(DEFAULT_OUTPUT),
             "messages": entries,
         }
         if system:

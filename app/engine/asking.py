@@ -175,6 +175,8 @@ class Asking:
             tools=tools,
             tool_choice="none" if closing else "auto",
             session_id=self._session.id,
+            max_output_tokens=model.allowed_output,
+            longest_output=model.max_output,
             sees_pictures=model.sees_pictures,
             reasoning=model.reasoning,
         )

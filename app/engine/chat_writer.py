@@ -83,8 +83,8 @@ class ChatWriter:
             body["tools"] = tools
             if request.tool_choice == "none":
                 body["tool_choice"] = "none"
-        if request.max_output_tokens is not None:
-            body["max_tokens"] = request.max_output_tokens
+        if (room := request.room()) is not None:
+            body["max_tokens"] = room
         return body
 
 

@@ -170,8 +170,10 @@ class Compactor:
         window = int(model.context_window / self._estimator.factor)
         system, text = await self._beside(partial(ask_for_summary, messages, budget=budget, window=window))
         asked = Message("user", (Text(text),), "summary", iso(self._harness.clock.now()))
-        request = ModelRequest(model.model, system, (asked,), max_output_tokens=budget)
-        patience = Patience(RETRIES)
+        request = ModelRequest(
+            model.model, system, (asked,), max_output_tokens=budget, longest_output=model.max_output
+        )
+        patience, is_short = Patience(RETRIES), True
         while True:
             self._harness.summarising()
             answer = Answer("summary", CallAssembler(self._harness.new_id))
@@ -199,10 +201,11 @@ class Compactor:
                 yield Retry(self._meter.next_attempt(), round(wait * 1000), error.message)
                 await self._pause(wait)
                 continue
-            if answer.text or answer.stop != "output_limit" or request.max_output_tokens is None:
+            if answer.text or answer.stop != "output_limit" or not is_short:
                 self._summary = answer.text
                 return
-            request = replace(request, max_output_tokens=None)  # it thought all its room away
+            is_short = False  # it thought all its room away
+            request = replace(request, max_output_tokens=model.allowed_output)
 
     async def _beside(self, work: Callable[[], T]) -> T:
         """In a thread: a million tokens are not gone through in passing."""

@@ -58,8 +58,8 @@ class OllamaWriter:
         body: Entry = {"model": request.model, "messages": [*head, *entries]}
         if tools:  # and no word that none may be called: this wire has none
             body["tools"] = tools
-        if request.max_output_tokens is not None:
-            body["options"] = {"num_predict": request.max_output_tokens}
+        if (room := request.room()) is not None:
+            body["options"] = {"num_predict": room}
         return body
 
 

@@ -45,10 +45,17 @@ class ModelRequest:
     session_id: str | None = None
     """Cache key where the provider supports one."""
     max_output_tokens: int | None = None
-    """None = the provider's own limit: the main call of a turn is never capped."""
+    """What is asked for; None = the provider's own limit."""
+    longest_output: int | None = None
+    """What the model can answer with, where that is known: no wire asks for more. See ``room``."""
     sees_pictures: bool = True
     """False: pictures are told of in words, for this model would refuse them or could make nothing of them."""
     reasoning: Effort = "off"
+
+    def room(self, usual: int | None = None) -> int | None:
+        """Tokens to ask for; ``usual`` are a wire's own where nothing is asked for."""
+        wanted = usual if self.max_output_tokens is None else self.max_output_tokens
+        return wanted if wanted is None else min(wanted, self.longest_output or wanted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +181,12 @@ class ResolvedModel:
     endpoint: str | None = None
     context_window: int = 32_768
     max_output: int | None = None
+    """Tokens of its longest answer, whoever knows it: no call asks for more."""
     price_in: float | None = None
     price_out: float | None = None
     """US dollars per million tokens; None = unknown."""
+    allowed_output: int | None = None
+    """What the user lets it answer with: every call asks for that. None = nothing was said; a turn has no cap then."""
     sees_pictures: bool = True
     """False only where that is known."""
     takes_tools: bool = True

@@ -70,8 +70,8 @@ class ResponsesWriter:
             body["tools"] = tools
             if request.tool_choice == "none":
                 body["tool_choice"] = "none"
-        if request.max_output_tokens is not None:
-            body["max_output_tokens"] = max(LEAST_OUTPUT, request.max_output_tokens)
+        if (room := request.room()) is not None:
+            body["max_output_tokens"] = max(LEAST_OUTPUT, room)
         return body
 
 

@@ -234,6 +234,7 @@ class Sources:
     def _model(self, group: Group, fallback: Fallback = nobody) -> ResolvedModel:
         source, hosts = group.source, self._litellm_hosts(group.source)
         keys, wire = self._keys.of(source, hosts), wire_of(source, None, hosts)
+        own = self._said().get((source.name, group.model), NOTHING_SAID)
         facts = self.facts(source, group.model)
         if source.kind == "ollama":
             wire = replace(wire, context=facts.context_window)
@@ -245,8 +246,9 @@ class Sources:
             max_output=facts.max_output,
             price_in=facts.price_in,
             price_out=facts.price_out,
+            allowed_output=own.max_output or source.max_output,
             sees_pictures=facts.images is not False,
-            takes_tools=self._said().get((source.name, group.model), NOTHING_SAID).tools is not False,
+            takes_tools=own.tools is not False,
             reasoning=self._effort() if facts.reasoning else "off",
             fallback=fallback,
         )

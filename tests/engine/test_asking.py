@@ -45,6 +45,22 @@ async def test_a_text_at_the_output_limit_is_written_on_as_one_answer(session: M
     assert len({event.message_id for event in deltas}) == 1
 
 
+@pytest.mark.parametrize(
+    ("known", "allowed", "asked"), [(900, None, None), (900, 900, 900), (None, None, None)]
+)
+async def test_a_turn_has_no_cap_but_that_of_the_user(
+    known: int | None, allowed: int | None, asked: int | None, session: MemorySession
+) -> None:
+    class Capped(ScriptedModel):
+        def resolve(self, name: str | None) -> ResolvedModel:
+            return replace(super().resolve(name), max_output=known, allowed_output=allowed)
+
+    model = Capped(FIRST, say("ked home."))
+    await all_of(model, session=session)
+    assert [request.max_output_tokens for request in model.requests] == [asked, asked]
+    assert [request.longest_output for request in model.requests] == [known, known]
+
+
 async def test_the_model_sees_where_it_stopped(session: MemorySession) -> None:
     model = ScriptedModel(FIRST, say("ked home."))
     await all_of(model, session=session)

@@ -14,7 +14,15 @@ from app.engine.errors import ProviderError
 from app.engine.frontier import SLOTS
 from app.engine.messages import Marker
 from app.engine.pairing import is_paired
-from app.engine.provider import LeftOut, ModelRequest, ReasoningChunk, StreamEvent, TextChunk, UsageReport
+from app.engine.provider import (
+    LeftOut,
+    ModelRequest,
+    ReasoningChunk,
+    ResolvedModel,
+    StreamEvent,
+    TextChunk,
+    UsageReport,
+)
 from app.engine.provider import Stop as StopReading
 from app.engine.runner import run
 from app.engine.scripted import Reply, ScriptedModel, call, say
@@ -205,6 +213,22 @@ async def test_a_model_that_thinks_all_its_room_away_is_asked_for_the_summary_wi
     await read(reader, session)
     assert [request.max_output_tokens is None for request in reader.summaries[:2]] == [False, True]
     assert "What belongs to goal." in reader.requests[-1].messages[0].text
+
+
+async def test_a_summary_keeps_to_what_the_user_allows_though_the_model_thinks_it_away(
+    session: MemorySession,
+) -> None:
+    class Short(ScriptedModel):
+        def resolve(self, name: str | None) -> ResolvedModel:
+            return replace(super().resolve(name), max_output=60, allowed_output=60)
+
+    thought: Reply = [ReasoningChunk("hm"), StopReading("output_limit")]
+    reader = Reader(20, thought, thought)
+    reader.model = Short(*[reader.reply] * 1_000, window=WINDOW)
+    await read(reader, session)
+    assert {request.room() for request in reader.model.requests} == {60}
+    asked = [request.max_output_tokens for request in reader.summaries]
+    assert (asked[1], asked.count(60)) == (60, 1)
 
 
 async def test_after_a_continue_the_request_behind_it_is_still_sent_word_for_word(

@@ -52,6 +52,32 @@ on_each_wire_of_blocks = pytest.mark.parametrize("wire", [w for w in WIRES if w 
 PICTURE = Image(media_type="image/png", data=PIXEL)
 
 
+def room_of(body: Body) -> int | None:
+    """In whatever spelling."""
+    room: int | None = {**body, **body.get("options", {})}.get(
+        next((name for name in ("max_tokens", "max_output_tokens") if name in body), "num_predict")
+    )
+    return room
+
+
+@on_each_wire
+@pytest.mark.parametrize(
+    ("asked", "longest", "room"), [(5_000, 300, 300), (200, 300, 200), (5_000, None, 5_000)]
+)
+def test_no_wire_asks_for_more_than_the_model_can_answer_with(
+    wire: Wire, asked: int, longest: int | None, room: int
+) -> None:
+    hello = history(("user", "Hello"))
+    compiled = wire.compiled(request(hello, max_output_tokens=asked, longest_output=longest))
+    assert room_of(compiled) == room
+
+
+@on_each_wire
+def test_a_wire_that_needs_a_number_takes_the_model_s_and_no_other_asks_for_one(wire: Wire) -> None:
+    hello = request(history(("user", "Hello")), longest_output=300)
+    assert room_of(wire.compiled(hello)) == (300 if wire is ANTHROPIC else None)
+
+
 @on_each_wire
 def test_a_stopped_turn_ends_in_a_mark_that_the_model_can_read(wire: Wire) -> None:
     stopped = history(

@@ -101,6 +101,11 @@ async def test_one_request_goes_out_and_it_is_ours(llm: FakeLLM) -> None:
     assert body["stream"] is True
 
 
+async def test_no_more_is_asked_for_than_the_model_can_answer_with(llm: FakeLLM) -> None:
+    await collect(host(llm.base_url), replace(ASK, max_output_tokens=5_000, longest_output=300))
+    assert llm.bodies()[0]["max_tokens"] == 300
+
+
 THINKING = replace(ASK, reasoning="high")
 
 

@@ -303,6 +303,16 @@ def test_limits_and_prices_come_from_the_source_before_the_catalogue(catalogue: 
     assert (mine.context_window, mine.max_output, mine.price_in, mine.price_out) == (1000, 100, 0.0, 5.0)
 
 
+def test_how_long_an_answer_may_be_is_asked_for_where_the_user_said_it_alone(catalogue: Catalogue) -> None:
+    keyed = {"secrets": {"k": "k"}, "said": {("openai", "gpt-6.1-sol"): OwnFacts(max_output=50)}}
+    own = SourceConfig("openai", "openai", max_output=100, keys=("k",))
+    of_source = Desk(catalogue, own, secrets={"k": "k"}).resolve("openai/gpt-6.1-sol")
+    of_model = Desk(catalogue, own, **keyed).resolve("openai/gpt-6.1-sol")
+    known = Desk(catalogue, environment={"OPENAI_API_KEY": "k"}).resolve("openai/gpt-6.1-sol")
+    limits = [(model.max_output, model.allowed_output) for model in (of_source, of_model, known)]
+    assert limits == [(100, 100), (50, 50), (128_000, None)]
+
+
 def test_what_the_user_says_of_a_model_counts_first(catalogue: Catalogue) -> None:
     source = replace(LAB, models=(), keys=(), context=5_000)
     blind = OwnFacts(context=7_000, price_in=0.0, price_out=0.0, images=False, tools=False)
