@@ -55,7 +55,7 @@ def measure() -> Iterator[Figure]:
         def parse() -> float:
             begun = time.process_time()
             with path.open("rb") as file:
-                assert sum(1 for line in file if json.loads(line)) == MESSAGES
+                assert len([json.loads(line) for line in file]) == MESSAGES  # kept, as ours are
             return time.process_time() - begun
 
         ours, reference = interleaved(ROUNDS, load, parse)

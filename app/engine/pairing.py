@@ -179,13 +179,19 @@ def _asked(message: Message) -> Sequence[str] | None:
     ids: list[str] = []
     said = False
     for block in message.blocks:
-        if isinstance(block, ToolResult) or is_blank(block):
-            return None
-        if isinstance(block, ToolCall):
+        if isinstance(block, Text):
+            if is_blank(block):
+                return None
+            said = True
+        elif isinstance(block, ToolCall):
             ids.append(block.id)
-        said = said or not isinstance(block, Reasoning)
-    callable_here = message.role == "assistant" and "" not in ids and len(set(ids)) == len(ids)
-    return ids if said and (callable_here or not ids) else None
+        elif isinstance(block, ToolResult):
+            return None
+        elif not isinstance(block, Reasoning):
+            said = True
+    if not ids:
+        return ids if said else None
+    return ids if message.role == "assistant" and "" not in ids and len(set(ids)) == len(ids) else None
 
 
 def _last_step(history: Sequence[Message]) -> Sequence[Message]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.engine.messages import Message, ToolCall
+from app.engine.messages import Message, Text, ToolCall
 from app.engine.pairing import Mutating, is_mutating
 from app.engine.projection import shortened, written
 from app.engine.surrogates import clean
@@ -56,7 +56,7 @@ def take_record(
     answer = earlier = ""
     for message in messages:
         if message.summary is not None:
-            earlier = next((block.text for block in message.blocks if block.kind == "text"), "")
+            earlier = next((block.text for block in message.blocks if isinstance(block, Text)), "")
         elif message.role == "user" and message.id not in leave_out and message.text.strip():
             said.append(clean(message.text).strip())
         elif message.role == "assistant" and message.text.strip():

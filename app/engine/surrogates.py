@@ -32,7 +32,7 @@ def each_text(value: Any, change: Callable[[str], str]) -> Any:
     match value:
         case str():
             return change(value)
-        case list():
+        case list() | tuple():
             return [each_text(one, change) for one in value]
         case dict():
             return {change(key): each_text(one, change) for key, one in value.items()}

@@ -7,8 +7,10 @@ grows, message by message the very same values, so that caches of its beginning 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import is_
+
+from msgspec.structs import replace
 
 from app.engine.compaction import Compact, is_inside_step
 from app.engine.messages import Message, Summary, Text

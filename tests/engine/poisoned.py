@@ -6,8 +6,9 @@ A case is a history as it may stand in a file, before any repair. Each has to co
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from app.engine.messages import Image, Marker, Message, Origin, Reasoning, Text, ToolCall, ToolResult
 from tests.engine.wires import HERE, history

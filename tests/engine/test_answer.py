@@ -68,7 +68,7 @@ def test_calls_stand_behind_the_text_whatever_came_first() -> None:
     assert ToolDelta("c1", "look", "{}") in events
     message = stored(answer, answer.calls())
     assert message is not None
-    assert [block.kind for block in message.blocks] == ["text", "tool_call"]
+    assert [type(block) for block in message.blocks] == [Text, ToolCall]
 
 
 @pytest.mark.parametrize("piece", [ReasoningChunk("hm"), TextChunk(""), TextChunk(" \n"), UsageReport(1, 1)])

@@ -24,6 +24,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from msgspec import structs
 
 from app.engine import events
 from app.engine.abort import Abort
@@ -294,7 +295,7 @@ class Life(RuleBasedStateMachine):
     @rule(history=wild_histories() | hurt_histories())
     def a_history_is_imported(self, history: tuple[Message, ...]) -> None:
         self.imported += 1
-        foreign = [replace(message, id=f"i{self.imported}-{message.id}") for message in history]
+        foreign = [structs.replace(message, id=f"i{self.imported}-{message.id}") for message in history]
         self.do(self.session.inner.append(*foreign))
 
     # What it takes to make it happen

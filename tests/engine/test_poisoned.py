@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from app.engine import events
 from app.engine.agent import Agent
@@ -64,9 +65,9 @@ def test_a_poisoned_transcript_can_be_reduced_step_by_step(name: str, wire: Wire
         wire.looked_at(compiler.compile(stored, frozenset(left)))
 
 
-def outline(messages: Sequence[Message]) -> list[tuple[str, list[str]]]:
+def outline(messages: Sequence[Message]) -> list[tuple[str, list[type]]]:
     """What can be compared of any history: numbers that are none equal nothing."""
-    return [(message.id, [block.kind for block in message.blocks]) for message in messages]
+    return [(message.id, [type(block) for block in message.blocks]) for message in messages]
 
 
 class Strict:
@@ -98,16 +99,17 @@ def write_lines(path: Path, messages: tuple[Message, ...]) -> bytes:
 
 def _line(message: Message, seq: int) -> str:
     blocks = [_block(block) for block in message.blocks]
-    origin = None if message.origin is None else asdict(message.origin)
+    origin = None if message.origin is None else structs.asdict(message.origin)
     fields = {"id": message.id, "seq": seq, "time": message.time, "role": message.role, "origin": origin}
     return f'{json.dumps(fields)[:-1]}, "blocks": [{", ".join(blocks)}]}}'
 
 
 def _block(block: Any) -> str:
-    fields = {name: getattr(block, name) for name in block.__slots__ if name not in ("kind", "arguments")}
-    kind = {"type": block.kind} if block.kind != "marker" else {"type": "marker", "kind": block.marker}
-    text = json.dumps({**kind, **fields}, default=repr)
-    return f'{text[:-1]}, "arguments": {_written(block.arguments)}}}' if block.kind == "tool_call" else text
+    fields = {
+        one.encode_name: getattr(block, one.name) for one in structs.fields(block) if one.name != "arguments"
+    }
+    text = json.dumps({"type": block.__struct_config__.tag, **fields}, default=repr)
+    return f'{text[:-1]}, "arguments": {_written(block.arguments)}}}' if isinstance(block, ToolCall) else text
 
 
 def _written(value: Any) -> str:
