@@ -38,7 +38,7 @@ async def run(options: Options, terminal: Terminal) -> int:
             case "list":
                 _list(cabinet, options.json, terminal)
             case "order":
-                order_models(cabinet.store, options.labels)
+                order_models(cabinet.store, options.labels, from_environment(cabinet.environment))
                 _say_order(cabinet, terminal)
             case "test":
                 await _test(options.name, cabinet, terminal)

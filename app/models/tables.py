@@ -169,7 +169,8 @@ class OrderedModel(Table):
     """A place in the user's order of models: ``provider/model``, or a provider alone for the model it prefers."""
 
     label = TextField(primary_key=True)
-    source = ForeignKeyField(ModelSource, column_name="source", on_delete="CASCADE")
+    source = TextField()
+    """One of the user, or one that the environment offers, or offered: its place waits for it."""
     position = IntegerField()
 
     class Meta:

@@ -97,7 +97,6 @@ def place_views(site: Site, tested: Mapping[str, Tested] = {}) -> list[PlaceView
                 rest=rest_view(rest, now) if rest else None,
                 asleep=asleep(keys),
                 newest=newest is not None and newest[1:] == (source.name, group.model),
-                own=source.origin == "configured",
                 loads=loads_litellm(source.kind),
                 spare=source.origin == "configured" and count[source.name] > 1,
                 tested=tested.get(group.label),

@@ -12,6 +12,7 @@ from anyio.to_thread import run_sync
 from starlette.exceptions import HTTPException
 
 from app.engine.errors import ProviderError
+from app.providers.sources import from_environment
 from app.web.forms import Form
 from app.web.model_rows import place_views
 from app.web.model_words import result_of
@@ -37,10 +38,10 @@ async def change_order(site: Site, form: Form) -> Ordered:
 
     Raises ``NotFound``, ``HTTPException``.
     """
-    label, at = form.text("model"), _own(site)
+    label, at = form.text("model"), _all(site)
     match form.text("act"):
         case "test":
-            return Ordered(tested=await _test(site, [label] if label else _all(site)))
+            return Ordered(tested=await _test(site, [label] if label else at))
         case "up" if label in at:
             return _put(site, label, at.index(label) - 1)
         case "down" if label in at:
@@ -92,9 +93,9 @@ async def _test(site: Site, labels: list[str]) -> dict[str, Tested]:
 
 
 def _put(site: Site, label: str, at: int) -> Ordered:
-    others = [each for each in _own(site) if each != label]
+    others = [each for each in _all(site) if each != label]
     at = min(max(at, 0), len(others))
-    order_models(site.store, [*others[:at], label, *others[at:]])
+    order_models(site.store, [*others[:at], label, *others[at:]], from_environment(site.environment))
     site.settings_changed()
     return Ordered(said=f"{label} is number {at + 1}.")
 
@@ -108,8 +109,3 @@ def _place(text: str) -> int:
 
 def _all(site: Site) -> list[str]:
     return [group.label for group in site.sources.groups()]
-
-
-def _own(site: Site) -> list[str]:
-    """The places that the user can change; those of the environment come after them."""
-    return [group.label for group in site.sources.groups() if group.source.origin == "configured"]

@@ -122,8 +122,6 @@ class PlaceView:
     """``1 of 3 keys rests``, where not all of them do."""
     newest: bool
     """It brought the newest answer of all."""
-    own: bool
-    """It can be moved."""
     loads: bool
     spare: bool
     """It can be left out: its source has another place."""

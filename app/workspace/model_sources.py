@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -91,26 +91,31 @@ def remove_source(store: Store, name: str) -> SourceConfig:
     with store.database.transaction():
         source = load_source(store, name)
         store.database.run(ModelSource.delete().where(ModelSource.name == name))
+        store.database.run(OrderedModel.delete().where(OrderedModel.source == name))
         forget_facts(store, name)
         _write_sources(store, list_sources(store))
     return source
 
 
-def order_models(store: Store, labels: Sequence[str]) -> tuple[SourceConfig, ...]:
+def order_models(
+    store: Store, labels: Sequence[str], found: Sequence[SourceConfig] = ()
+) -> tuple[SourceConfig, ...]:
     """Ask these ``provider/model`` in this order; whatever is not named follows in the order it had.
 
     A label without a model moves all that its source has in the order. Sources stand in the order of their first
-    mention, the models of one source in that of theirs. Raises ``NotFound`` for a source or a model nobody has.
+    mention, the models of one source in that of theirs. ``found`` are those that the environment offers besides:
+    each has one place, the last one until it is moved, and keeps its number while its variable is gone.
+    Raises ``NotFound`` for a source or a model nobody has.
     """
     with store.database.transaction():
         sources = {source.name: source for source in list_sources(store)}
-        for label in labels:
-            name, _, model = label.partition("/")
-            _require_known(store, name, model)
-        order = _reordered(_places(store, sources.values()), labels)
-        _write_order(store, order)
-        names = dict.fromkeys((*(label.partition("/")[0] for label in labels), *sources))
-        _write_sources(store, [_preferring(sources[name], order) for name in names])
+        beside = {source.name: source for source in found if source.name not in sources}
+        named = [_place(store, label, beside) for label in labels]
+        places = _places(store, (*sources.values(), *beside.values()))
+        order = _with_absent(places, _reordered(places, named), {*sources, *beside})
+        _write_order(store, _without_usual_end(order, tuple(beside)))
+        names = dict.fromkeys((*(place.partition("/")[0] for place in named), *sources))
+        _write_sources(store, [_preferring(sources[name], order) for name in names if name in sources])
         return list_sources(store)
 
 
@@ -140,6 +145,37 @@ def _reordered(places: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
         for label in labels
     )
     return tuple(dict.fromkeys((*chain.from_iterable(named), *places)))
+
+
+def _with_absent(places: Sequence[str], order: Sequence[str], offered: Collection[str]) -> tuple[str, ...]:
+    """``order``, in which sources that are not there now have the numbers that they had in ``places``."""
+    absent = {place: number for number, place in enumerate(places) if place.partition("/")[0] not in offered}
+    present = [place for place in order if place not in absent]
+    for place, number in absent.items():
+        present.insert(number, place)
+    return tuple(present)
+
+
+def _without_usual_end(order: Sequence[str], usual: Sequence[str]) -> tuple[str, ...]:
+    """``order`` without an end that is as it would be anyway, so that a source that is added comes before it."""
+    same = 0
+    while same < len(usual) and order[-1 - same] == usual[-1 - same]:
+        same += 1
+    return tuple(order[: len(order) - same])
+
+
+def _place(store: Store, label: str, beside: Mapping[str, SourceConfig]) -> str:
+    """What stands in the order for a label; ``beside`` are the sources of the environment. Raises ``NotFound``."""
+    name, _, model = label.partition("/")
+    if name not in beside:
+        _require_known(store, name, model)
+        return label
+    if model and model not in beside[name].usual_models:
+        raise NotFound(
+            f'"{name}" comes from the environment, which gives it one place in the order. Move "{name}", or add it '
+            f'as a source of its own to put "{model}" there.'
+        )
+    return name
 
 
 def _require_known(store: Store, name: str, model: str) -> None:

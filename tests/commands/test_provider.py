@@ -82,6 +82,16 @@ def test_the_order_shows_who_answers_and_who_takes_over(seat: Seat, llm: FakeLLM
     )
 
 
+def test_a_key_of_the_environment_has_a_place_that_can_be_changed(seat: Seat, llm: FakeLLM) -> None:
+    add(seat, llm, "first", "--model", "a")
+    seat.environment["OPENAI_API_KEY"] = KEY
+    for words in (("openai",), ()):
+        shown = seat("provider", "order", *words).out.splitlines()[1:]
+        assert [line.split()[1] for line in shown] == ["openai/gpt-6.1-sol", "first/a"]
+    del seat.environment["OPENAI_API_KEY"]
+    assert [line.split()[1] for line in seat("provider", "order").out.splitlines()[1:]] == ["first/a"]
+
+
 def test_of_models_that_a_server_only_lists_the_first_stands_in_the_order(seat: Seat, llm: FakeLLM) -> None:
     llm.knows(models=["m1", "m2", "m3"])
     add(seat, llm, "first")

@@ -212,3 +212,17 @@ def test_opening_brings_a_new_folder_to_the_newest_layout(folder: DataFolder) ->
     database = Sqlite(folder.database)
     assert database.version == known_migrations()[-1].number
     database.close()
+
+
+def test_an_order_of_models_outlives_the_step_that_lets_the_environment_into_it(folder: DataFolder) -> None:
+    *before, step = known_migrations()[:4]
+    database = run(folder, *before)
+    database.sql(
+        "INSERT INTO model_sources (name, kind, models, keys, position) VALUES ('lab', 'openai', '[]', '[]', 1)"
+    )
+    database.sql("INSERT INTO model_order VALUES ('lab/big', 'lab', 1)")
+    database.close()
+    database = run(folder, *before, step)
+    database.sql("INSERT INTO model_order VALUES ('openai', 'openai', 2)")
+    assert database.sql("SELECT label FROM model_order ORDER BY position") == [("lab/big",), ("openai",)]
+    database.close()

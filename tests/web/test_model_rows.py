@@ -62,4 +62,3 @@ async def test_a_place_says_what_is_known_what_is_assumed_and_what_is_said(opene
 async def test_the_only_place_of_a_source_is_not_left_out(opened: Open) -> None:
     spare = {place.label: place.spare for place in place_views(opened.site)}
     assert spare["openai/gpt-9"] is False
-    assert [place.own for place in place_views(opened.site)] == [True, True, True, False]

@@ -168,15 +168,28 @@ async def test_a_resting_key_is_shown_with_its_end_until_a_test_passes(models: M
     assert "Resting" not in (await models.rows())[0]
 
 
-async def test_models_of_the_environment_come_last_and_stay_there(tmp_path: Path, llm: FakeLLM) -> None:
-    async with open_page(tmp_path, OPENAI_API_KEY=KEY, OPENAI_BASE_URL=llm.base_url) as opened:
+async def test_models_of_the_environment_come_last_until_they_are_moved(tmp_path: Path, llm: FakeLLM) -> None:
+    key = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": llm.base_url}
+    async with open_page(tmp_path, **key) as opened:
         models = Models(opened, llm)
         await three(models)
         *_, last = await lines(models)
-        assert label(last).startswith("openai/")
+        openai = label(last)
+        assert openai.startswith("openai/")
         assert "key from OPENAI_API_KEY" in words(last)
-        assert [words(each) for each in last.all("button")] == ["Test"]
-        assert (await models.post(ORDER, model=label(last), act="up")).status == 404
+        assert [each.attributes.get("value") for each in last.all("button")] == ["test", "up", "down"]
+        await models.post(ORDER, model=openai, act="to", place="2")
+        assert await order(models) == ["a/x", openai, "a/y", "b/z"]
+        assert opened.bench.sources.resolve(None).label == "a/x"
+        await models.post(ORDER, model=openai, act="up")
+        assert opened.bench.sources.resolve(None).label == openai
+    async with open_page(tmp_path) as opened:
+        models = Models(opened, llm)
+        assert await order(models) == ["a/x", "a/y", "b/z"]
+        await models.post(ORDER, model="b/z", act="up")
+        assert await order(models) == ["a/x", "b/z", "a/y"]
+    async with open_page(tmp_path, **key) as opened:
+        assert await order(Models(opened, llm)) == [openai, "a/x", "b/z", "a/y"]
 
 
 async def test_a_model_that_is_set_before_the_order_is_named(tmp_path: Path, llm: FakeLLM) -> None:
@@ -189,6 +202,6 @@ async def test_a_model_that_is_set_before_the_order_is_named(tmp_path: Path, llm
 
 def test_a_line_is_known_by_its_model_wherever_it_stands() -> None:
     def place(rank: int, label: str) -> PlaceView:
-        return PlaceView(rank, label, "", "", "", "", None, "", False, True, False, False)
+        return PlaceView(rank, label, "", "", "", "", None, "", False, False, False)
 
     assert place(1, "a/x").id == place(2, "a/x").id != place(1, "a/y").id

@@ -181,3 +181,70 @@ def test_what_is_removed_leaves_the_order(store: Store) -> None:
     assert (asked(store), list_order(store)) == (["one/a"], ("one/a", "one"))
     add_source(store, replace(FULL, name="two", models=("x", "y")))
     assert asked(store) == ["one/a", "two/x", "two/y"]
+
+
+OPENAI = SourceConfig("openai", "openai", keys=("OPENAI_API_KEY",), origin="environment")
+ANTHROPIC = SourceConfig("anthropic", "anthropic", keys=("ANTHROPIC_API_KEY",), origin="environment")
+FOUND = (ANTHROPIC, OPENAI)
+
+
+def seen(store: Store, *found: SourceConfig) -> list[str]:
+    """The sources as they are asked, each once."""
+    order = groups((*list_sources(store), *found), list_order(store))
+    return list(dict.fromkeys(group.source.name for group in order))
+
+
+@pytest.fixture
+def two(store: Store) -> Store:
+    for name in ("one", "two"):
+        add_source(store, replace(FULL, name=name, models=("x",)))
+    return store
+
+
+def test_a_source_of_the_environment_stands_where_it_was_moved_to(two: Store) -> None:
+    assert seen(two, *FOUND) == ["one", "two", "anthropic", "openai"]
+    order_models(two, ["one/x", "openai/gpt-6.1-sol", "two/x"], FOUND)
+    assert seen(two, *FOUND) == ["one", "openai", "two", "anthropic"]
+    order_models(two, ["openai", "anthropic"], FOUND)
+    assert seen(two, *FOUND) == ["openai", "anthropic", "one", "two"]
+
+
+def test_it_stands_there_with_the_model_that_it_is_known_for_at_the_time(two: Store) -> None:
+    order_models(two, [f"openai/{OPENAI.usual_models[0]}"], FOUND)
+    assert "openai" in list_order(two)
+    assert not any(place.startswith("openai/") for place in list_order(two))
+
+
+def test_one_whose_variable_is_gone_keeps_its_place_until_it_is_back(two: Store) -> None:
+    order_models(two, ["openai", "one", "anthropic", "two"], FOUND)
+    assert seen(two) == ["one", "two"]
+    order_models(two, ["two", "one"])
+    assert seen(two) == ["two", "one"]
+    assert seen(two, *FOUND) == ["openai", "two", "anthropic", "one"]
+
+
+def test_a_source_that_is_added_comes_before_those_that_nobody_moved(two: Store) -> None:
+    order_models(two, ["two", "one"], FOUND)
+    add_source(two, replace(FULL, name="three", models=("x",)))
+    assert seen(two, *FOUND) == ["two", "one", "three", "anthropic", "openai"]
+
+
+def test_those_that_were_put_in_another_order_at_the_end_stay_so(two: Store) -> None:
+    order_models(two, ["one", "two", "openai", "anthropic"], FOUND)
+    assert seen(two, *FOUND) == ["one", "two", "openai", "anthropic"]
+
+
+def test_a_source_of_the_same_name_takes_the_place_and_leaves_it(two: Store) -> None:
+    order_models(two, ["openai"], FOUND)
+    add_source(two, replace(FULL, name="openai", models=("own",)))
+    assert asked(two)[0] == "openai/own"
+    order_models(two, ["one/x", "openai/own"], FOUND)
+    remove_source(two, "openai")
+    assert seen(two, *FOUND) == ["one", "two", "anthropic", "openai"]
+
+
+def test_the_environment_gives_a_source_one_place(two: Store) -> None:
+    with pytest.raises(NotFound, match="one place in the order"):
+        order_models(two, ["openai/gpt-4o"], FOUND)
+    with pytest.raises(NotFound, match="no model source"):
+        order_models(two, ["openai"])
