@@ -36,6 +36,7 @@ from app.models.database import open_database
 from app.providers.catalogue import Catalogue
 from app.providers.cooldown import Cooldowns
 from app.providers.logins import Logins
+from app.providers.resting import list_resting
 from app.providers.routing import Sources
 from app.providers.wires import Wiring
 from app.workspace.folders import folder_to_be
@@ -102,7 +103,8 @@ async def open_workbench(
         store = base.store
         harness = Harness(watch(base.sources, store), store.clock, new_id, random.random)
         tasks = await stack.enter_async_context(_tasks())
-        bus = Bus(store, Members(store, folder, harness), partial(_start, tasks))
+        members = Members(store, folder, harness, partial(list_resting, base.sources))
+        bus = Bus(store, members, partial(_start, tasks))
         stack.push_async_callback(_stop_all, bus)
         recovered = await bus.recover()
         await to_the_end(partial(purge_expired, store, folder))

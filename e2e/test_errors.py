@@ -110,3 +110,28 @@ def test_a_rate_limit_shows_one_line_that_counts_up(talk: Talk, llm: FakeLLM) ->
     talk.expect_answer("Through at last.")
     shown = talk.shown()
     talk.again().expect_shows(shown)
+
+
+def test_an_error_names_who_else_rests_and_until_when_and_never_a_key(
+    server: Server, llm: FakeLLM, page: Page
+) -> None:
+    broke, limited, bad = "sk-broke-0123456789abcd", "sk-limited-0123456789ab", "sk-wrong-0123456789abcd"
+    llm.knows(keys={broke: "broke", limited: "limited:700", bad: "bad"})
+    server.start()
+    for name, model, key in (("lab", "big", broke), ("spare", "small", bad)):
+        source = {"kind": "openai", "name": name, "base_url": llm.base_url, "models": model, "key": key}
+        server.post("/settings/models", **source)
+    server.post("/settings/models/lab/key", key=limited)
+    talk = Talk(page, server.new_conversation()).opened()
+    talk.say("Hello?")
+    expect_trouble(talk, "spare did not accept the key")
+    named = trouble(talk).get_by_role("listitem")
+    expect(named).to_have_text(
+        [
+            re.compile(r"^lab/big: key 1 has no credit left, rests until \d\d:\d\d$"),
+            re.compile(r"^lab/big: key 2 was asked too much in a short time, rests until \d\d:\d\d$"),
+        ]
+    )
+    assert not any(key in page.content() for key in (broke, limited, bad))
+    shown = talk.shown()
+    talk.again().expect_shows(shown)

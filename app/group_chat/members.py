@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,10 +27,11 @@ from app.hands.toolbox import file_tools
 from app.infra.paths import DataFolder
 from app.prompts.rendering import compose
 from app.providers.budget import Budget
+from app.providers.resting import Resting
 from app.workspace import sessions
 from app.workspace.budgets import is_strict, list_limits
 from app.workspace.rows import ConversationRow, SessionRow
-from app.workspace.settings import get_number
+from app.workspace.settings import get_number, get_setting
 from app.workspace.store import Store
 
 COMMANDER = "commander"
@@ -41,7 +42,15 @@ COMMANDER_STEPS = 120
 class Members:
     """Builds what a turn runs with. Everything is made anew for each turn, so a change counts at the next one."""
 
-    def __init__(self, store: Store, folder: DataFolder, harness: Harness) -> None:
+    def __init__(
+        self,
+        store: Store,
+        folder: DataFolder,
+        harness: Harness,
+        resting: Callable[[], Iterable[Resting]] = tuple,
+    ) -> None:
+        """``resting`` tells whose keys are passed over for now."""
+        self.resting = resting
         self._harness = harness
         self._store = store
         self._folder = folder
@@ -69,6 +78,7 @@ class Members:
             system_prompt=lambda: self._prompt(workspace, tools, instructions),
             tools=tools,
             model=conversation.model,
+            auxiliary=str(get_setting(self._store, "model.auxiliary")) or None,
             step_limit=COMMANDER_STEPS,
             compact_at=get_number(self._store, "compaction.threshold"),
         )

@@ -210,7 +210,7 @@ class Room:
             self._settle_trouble(last)
         board = KeepingBoard(self._store, self.id, self.feed)
         chosen = conversations.load_conversation(self._store, self.id).model
-        return LiveTurn(board, turn, session, last, chosen)
+        return LiveTurn(board, turn, session, last, chosen, self._members.resting)
 
     def _go(self, live: LiveTurn) -> None:
         self._start_task(lambda: self._take_turn(live))

@@ -6,13 +6,16 @@ being written lives in memory; its row is saved when it ends and at most once a 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, assert_never
 
 from app.engine import events as engine
 from app.group_chat.keeping import KeepingBoard
+from app.group_chat.others import others
 from app.infra.clock import iso
+from app.providers.resting import Resting
 from app.workspace.rows import MessageKind, MessageState
 
 SAVE_EVERY = 1.0
@@ -48,10 +51,20 @@ class _OpenCall:
 class Segments:
     """Takes the events of one run, in order, and keeps the chat true to them."""
 
-    def __init__(self, board: KeepingBoard, turn: str, member: str) -> None:
+    def __init__(
+        self,
+        board: KeepingBoard,
+        turn: str,
+        member: str,
+        resting: Callable[[], Iterable[Resting]] = tuple,
+    ) -> None:
+        """``resting`` tells whose keys are passed over, for an error to say."""
         self._board = board
         self._turn = turn
         self._member = member
+        self._resting = resting
+        self._tried: dict[str, str] = {}
+        """The models that gave up their place in this turn, and why."""
         self._growing: Growing | None = None
         self._written: Growing | None = None
         self._calls: dict[str, _OpenCall] = {}
@@ -209,6 +222,7 @@ class Segments:
                     "summary": event.message_id,
                 }
             case engine.Fallback():
+                self._tried[event.from_model] = event.reason
                 data = {
                     "notice": "fallback",
                     "from": event.from_model,
@@ -242,7 +256,9 @@ class Segments:
                 pass
             case "failed":
                 error = done.error or engine.Failure("defect", "Something went wrong inside Plancia.")
-                why = {"kind": error.kind, "model": self._model}
+                why: dict[str, Any] = {"kind": error.kind, "model": self._model}
+                if also := others(error.kind, self._model, self._tried, self._resting()):
+                    why["others"] = also
                 self._add("error", text=error.message, state="failed", data=why)
             case "aborted":
                 self._add("notice", data={"notice": "stopped"})

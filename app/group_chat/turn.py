@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
@@ -28,6 +28,7 @@ from app.infra.crew import Crew
 from app.infra.errors import InfraError
 from app.infra.logs import failure
 from app.models.errors import StorageError
+from app.providers.resting import Resting
 from app.workspace import conversations
 from app.workspace.errors import WorkspaceError
 from app.workspace.rows import SessionRow, TurnRow
@@ -50,14 +51,18 @@ class LiveTurn:
         session: SessionRow,
         before: TurnRow | None,
         chosen: str | None = None,
+        resting: Callable[[], Iterable[Resting]] = tuple,
     ) -> None:
-        """``before`` is the turn that ended last in this conversation, ``chosen`` the model picked for it by now."""
+        """``before`` is the turn that ended last in this conversation, ``chosen`` the model picked for it by now.
+
+        ``resting`` as in ``Members``.
+        """
         self.id = turn.id
         self.board = board
         self.abort = Abort()
         self.hurry = Hurry()
         self.ended = anyio.Event()
-        self.segments = Segments(board, turn.id, turn.member)
+        self.segments = Segments(board, turn.id, turn.member, resting)
         self.floor = Floor("thinking", turn.member, turn.id, board.store.now())
         self.model: str | None = None
         """``provider/model`` of the last call."""
@@ -180,7 +185,7 @@ class LiveTurn:
                 self._set_floor("thinking")
             case engine.Retry():
                 self._set_floor("waiting")
-            case engine.Usage(provider=provider, model=model):
+            case engine.Usage(provider=provider, model=model, purpose="turn"):
                 self.model = f"{provider}/{model}"
             case engine.Done() as done:
                 self._done = done

@@ -19,6 +19,7 @@ from app.web.live_markdown import LiveMarkdown
 from app.web.long_texts import Rest, beginning, rest_of, shortened
 from app.web.markdown import render_markdown
 from app.web.notices import NoticeWords, notice_words
+from app.web.others import Other, others_of
 from app.web.plain import first_sentence, one_line, plain
 from app.web.times import local
 from app.web.tool_words import Output, Shown, cut, output_of, target_of, trouble_of, words_for
@@ -118,6 +119,8 @@ class ErrorView(Entry):
     """What puts it right, where a page of ours can."""
     another_model: bool
     """Another model may do."""
+    others: tuple[Other, ...]
+    """Who else was tried, or rests."""
     can_retry: bool
     resume: str
     """Address that a POST tries the run again at."""
@@ -290,6 +293,7 @@ def _error(row: MessageRow, frame: Mapping[str, Any]) -> ErrorView:
         model=one_line(str(row.data.get("model") or "")),
         remedy=None if settled else _remedy(row),
         another_model=not settled and row.data.get("kind") not in _OURS,
+        others=others_of(row.data),
         can_retry=not settled,
         resume=_resume(row),
         **frame,

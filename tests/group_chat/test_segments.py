@@ -174,6 +174,20 @@ def test_other_events_are_notices_and_a_model_call_is_a_line_of_the_ledger(chat:
     assert usage.total(chat.store, conversation=chat.board.conversation).input_tokens == 5
 
 
+def test_an_error_keeps_who_else_was_tried_in_this_turn(chat: Chat) -> None:
+    chat.take(
+        Usage("lab", "big"),
+        engine.Fallback("lab/big", "spare/small", "lab is down."),
+        Usage("spare", "small"),
+        Done("failed", error=Failure("server", "spare failed too.")),
+    )
+    data = chat.rows()[-1].data
+    assert (data["model"], data["others"]) == (
+        "spare/small",
+        [{"model": "lab/big", "said": "lab is down."}],
+    )
+
+
 def test_what_a_model_did_not_get_is_said_once_a_turn(chat: Chat) -> None:
     blind = engine.Omission("a/b", ("pictures",), "a/b sees none.")
     chat.take(blind, TextDelta("Hi", "m1"), blind, engine.Omission("c/d", ("pictures",), "c/d sees none."))

@@ -16,6 +16,7 @@ from app.engine.session import MemorySession
 from app.engine.steering import UserInput
 from app.providers.catalogue import Catalogue
 from app.providers.cooldown import COOLDOWN, Cooldowns
+from app.providers.resting import list_resting
 from app.providers.routing import Sources
 from app.providers.sources import SourceConfig
 from app.providers.wires import Wiring
@@ -105,6 +106,23 @@ async def test_three_keys_one_request_each_the_good_one_answers_and_what_was_sai
     assert workshop.resting() == {"k1": "rate_limit", "k2": "auth"}
     await workshop.say("again")
     assert workshop.asked() == [GOOD]
+
+
+async def test_who_rests_is_told_in_the_order_of_models_by_place_and_never_by_key(
+    workshop: Workshop, llm: FakeLLM
+) -> None:
+    llm.knows(keys={LIMITED: "limited:30", BAD: "bad", GOOD: "broke", SPARE: "bad"})
+    done = done_of(await workshop.say("hello"))
+    assert done.status == "failed"
+    told = list_resting(workshop.models)
+    assert [(one.model, one.key, one.kind) for one in told] == [
+        ("lab/big", 1, "rate_limit"),
+        ("lab/big", 2, "auth"),
+        ("lab/big", 3, "balance"),
+        ("spare/small", 0, "auth"),
+    ]
+    assert all(one.until > workshop.clock.now() for one in told)
+    assert not any(key in repr(told) for key in (LIMITED, BAD, GOOD, SPARE, "k1"))
 
 
 async def test_an_edited_key_is_asked_at_once_and_no_longer_shown_at_rest(

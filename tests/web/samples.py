@@ -90,6 +90,17 @@ def every_row() -> list[MessageRow]:
             reference="R-1",
         ),
         row("error", "failed", "It failed", kind="server", settled=True),
+        row(
+            "error",
+            "failed",
+            "lab limits requests. Wait a little.",
+            kind="rate_limit",
+            model="lab/big",
+            others=[
+                {"model": "lab/big", "key": 2, "kind": "balance", "until": TIME},
+                {"model": "den/old", "said": "den failed on its own side."},
+            ],
+        ),
     ]
 
 

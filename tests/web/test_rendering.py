@@ -92,7 +92,7 @@ def test_an_article_says_who_what_and_how_it_stands(message: MessageRow) -> None
         message.state,
     )
     assert article.get("aria-label") in ("You", "Commander", "Plancia")
-    assert [each.get("datetime") for each in article.iter("time")] == [message.created]
+    assert next(article.iter("time")).get("datetime") == message.created
     assert (article.get("aria-busy") == "true") == (message.state == "streaming")
 
 
