@@ -37,6 +37,6 @@ def test_a_beginning_that_a_server_dropped_is_told_with_the_way_out(
     talk.expect_answer("I see the end of a table.")
     line = talk.articles("notice")
     expect(line).to_contain_text("ollama/fake-model read only 2,051 of about")
-    expect(line).to_contain_text("a smaller window of 4,096 tokens")
+    expect(line).to_contain_text("its server holds 4,096 and dropped the beginning")
     shown = talk.shown()
     talk.again().expect_shows(shown)

@@ -28,9 +28,9 @@ def omission(label: str, left: LeftOut) -> Omission:
 
 
 def _lost_beginning(label: str, left: LeftOut) -> str:
-    window = f" of {left.window:,} tokens" if left.window else ""
+    holds = f"holds {left.window:,}" if left.window else "holds less"
     return (
-        f"{label} read only {left.read:,} of about {left.sent:,} tokens: its server has a smaller window{window} and"
-        " dropped the beginning, instructions included, without a word. Give the model a larger window there, or enter"
-        " the smaller one under Settings, Models: then this conversation is organised in time."
+        f"{label} read only {left.read:,} of about {round(left.sent, -2):,} tokens: its server {holds} and dropped the"
+        " beginning, instructions included, without a word. Give the model a larger window there, or enter this one"
+        " under Settings, Models, so that the conversation is organised in time."
     )

@@ -31,10 +31,10 @@ def test_a_model_that_sees_is_the_way_out_for_pictures_alone(parts: tuple[Part, 
 
 
 @pytest.mark.parametrize(
-    ("window", "named"), [(4_096, "window of 4,096 tokens"), (None, "a smaller window and")]
+    ("window", "named"), [(4_096, "its server holds 4,096 and"), (None, "its server holds less and")]
 )
 def test_a_beginning_that_was_dropped_is_told_with_the_way_out(window: int | None, named: str) -> None:
     said = omission("den/qwen3", LeftOut(("beginning",), 15_750, 2_051, window)).reason
-    assert said.startswith("den/qwen3 read only 2,051 of about 15,750 tokens: ")
+    assert said.startswith("den/qwen3 read only 2,051 of about 15,800 tokens: ")
     assert named in said
     assert "Settings, Models" in said
