@@ -102,6 +102,24 @@ def test_a_whole_session_with_a_local_server_reaches_no_other_host(
     assert not sentinel.was_reached()
 
 
+def test_summaries_of_another_local_model_reach_no_other_host_and_it_is_the_one_that_writes_them(
+    tmp_path: Path, llm: FakeLLM, sentinel: Sentinel
+) -> None:
+    here = Watched(tmp_path, sentinel)
+    here.seat.with_model(llm, "--model", "helper", "--context", "16000")
+    assert here.seat("settings", "set", "model.auxiliary", "fake/helper").code == 0
+    llm.always(say("So be it."))
+    conversation = here.run("run", "Hello", "--json").events[0]["conversation"]
+    more = ("--conversation", conversation, "--json", "--model", "fake/fake-model")
+    runs = [here.run("run", "Take this down: " + "word " * 4_000, *more) for _ in range(4)]
+    assert [ran.code for ran in runs] == [0, 0, 0, 0]
+    summaries = [body for body in llm.bodies() if "You write the summary" in body["messages"][0]["content"]]
+    assert {body["model"] for body in summaries} == {"helper"}
+    assert {body["model"] for body in llm.bodies() if body not in summaries} == {"fake-model"}
+    assert here.reached() == set()
+    assert not sentinel.was_reached()
+
+
 def test_a_host_elsewhere_would_have_been_seen(tmp_path: Path, sentinel: Sentinel) -> None:
     here = Watched(tmp_path, sentinel)
     process = here.start("run", "Hello", "--model", "openai/gpt-4o", OPENAI_API_KEY="sk-test-0123456789")

@@ -32,7 +32,7 @@ async def run(options: Options, terminal: Terminal) -> int:
             case "get":
                 terminal.say(written(get_setting(cabinet.store, options.key)))
             case "set":
-                checked_setting(options.key, options.value)
+                checked_setting(options.key, options.value, cabinet.sources)
                 value = set_setting(cabinet.store, options.key, options.value)
                 terminal.say(f"{options.key} = {written(value)}")
             case _:

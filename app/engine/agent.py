@@ -17,6 +17,8 @@ class Agent:
     tools: ToolMap = field(default_factory=dict)
     model: str | None = None
     """``provider/model``, a bare name, or None for the default."""
+    auxiliary: str | None = None
+    """Which model writes summaries, named alike; None for the one that answers."""
     step_limit: int = 100
     compact_at: float = THRESHOLD
     """Share of the model's window from which the history is compacted."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import replace
 from functools import partial
 from typing import TypeVar, assert_never
 
@@ -15,37 +14,26 @@ from anyio.to_thread import run_sync
 
 from app.engine.abort import Abort
 from app.engine.agent import Agent
-from app.engine.answer import Answer
-from app.engine.assembly import CallAssembler
-from app.engine.calling import call_model
 from app.engine.compaction import Compact, Nothing, Past, Skip, Stop, TooSmall, decide, is_due, summary_budget
-from app.engine.errors import NoRoom, ProviderError, ProviderErrorKind
-from app.engine.events import Compaction, Event, Retry, Usage
-from app.engine.frontier import ask_for_summary, check_frontier, frontier_of, summary_blocks
+from app.engine.errors import NoRoom
+from app.engine.events import Compaction, Event, Usage
+from app.engine.frontier import check_frontier, frontier_of, summary_blocks
 from app.engine.harness import Harness
-from app.engine.messages import Message, Text
+from app.engine.messages import Message
 from app.engine.metering import Meter
-from app.engine.provider import ModelRequest, ResolvedModel, ToolDefinition
+from app.engine.provider import ResolvedModel, ToolDefinition
 from app.engine.record import take_record
-from app.engine.retry import Patience
 from app.engine.session import Session
-from app.engine.tokens import Estimator, estimate_request
+from app.engine.summarising import Summariser
+from app.engine.tokens import Estimator
 from app.engine.view import GrowingView, View, before_tail, summary_message
 from app.infra.clock import iso
 from app.infra.logs import note
 
 T = TypeVar("T")
 
-RETRIES = 2
-"""How often a summary that failed is asked for again; after that one is made without a model."""
-
 DOUBT = 1.3
 """So far off our estimate of a text may be; what exceeds the window by more than that does not fit it."""
-
-FOR_THE_USER: frozenset[ProviderErrorKind] = frozenset(
-    {"auth", "balance", "subscription", "budget", "unknown_model"}
-)
-"""Failures that the next call would meet too, and that only the user can settle: nothing is compacted for them."""
 
 
 class Compactor:
@@ -65,8 +53,7 @@ class Compactor:
         self._session = session
         self._harness = harness
         self._abort = abort
-        self._meter = meter
-        self._pause = pause
+        self._summariser = Summariser(agent.auxiliary, harness, abort, meter, pause)
         self._view = GrowingView()
         self._estimator = Estimator()
         self._counted = ("", "")
@@ -74,8 +61,6 @@ class Compactor:
         """Tokens of the next request, since ``make_room``."""
         self._past: list[Past] = []
         self._skipped = False
-        self._summary = ""
-        """What the model wrote when it was asked last."""
 
     @property
     def seen(self) -> tuple[Message, ...]:
@@ -149,63 +134,21 @@ class Compactor:
     ) -> AsyncGenerator[Event, None]:
         """Put a summary in the place of what stands before the cut; the session holds it afterwards."""
         budget = summary_budget(model.context_window)
-        async with aclosing(self._summarise(model, seen.messages[: decision.cut], budget)) as events:
+        writing = self._summariser.summarise(
+            model, seen.messages[: decision.cut], budget, self._estimator.factor
+        )
+        async with aclosing(writing) as events:
             async for event in events:
                 yield event
         leave_out = {seen.messages[place].id for place in decision.resend}
         history = before_tail(self._session.messages, seen, decision.cut)
         record = await self._beside(partial(take_record, history, budget, leave_out=leave_out))
-        frontier = check_frontier(self._summary, record, budget) or frontier_of(record, budget)
+        frontier = check_frontier(self._summariser.text, record, budget) or frontier_of(record, budget)
         now = iso(self._harness.clock.now())
         blocks = summary_blocks(frontier, record, plan=self._agent.open_steps())
         await self._session.append(
             summary_message(seen, decision, blocks, id=self._harness.new_id("msg"), time=now)
         )
-
-    async def _summarise(
-        self, model: ResolvedModel, messages: tuple[Message, ...], budget: int
-    ) -> AsyncGenerator[Event, None]:
-        """Have the model write a summary; where it cannot there is none. Its words are not for the chat."""
-        self._summary = ""
-        window = int(model.context_window / self._estimator.factor)
-        system, text = await self._beside(partial(ask_for_summary, messages, budget=budget, window=window))
-        asked = Message("user", (Text(text),), "summary", iso(self._harness.clock.now()))
-        request = ModelRequest(
-            model.model, system, (asked,), max_output_tokens=budget, longest_output=model.max_output
-        )
-        patience, is_short = Patience(RETRIES), True
-        while True:
-            self._harness.summarising()
-            answer = Answer("summary", CallAssembler(self._harness.new_id))
-            call = call_model(
-                model,
-                request,
-                answer,
-                input_tokens=estimate_request(request),
-                clock=self._harness.clock,
-                abort=self._abort,
-                meter=self._meter,
-            )
-            try:
-                async with aclosing(call) as events:
-                    async for event in events:
-                        if isinstance(event, Usage):
-                            yield replace(event, purpose="compaction")
-            except ProviderError as error:
-                if error.kind in FOR_THE_USER:
-                    raise
-                wait = patience.wait(error, self._harness.random)
-                if wait is None:
-                    note("summary_failed", outcome=error.kind)
-                    return
-                yield Retry(self._meter.next_attempt(), round(wait * 1000), error.message)
-                await self._pause(wait)
-                continue
-            if answer.text or answer.stop != "output_limit" or not is_short:
-                self._summary = answer.text
-                return
-            is_short = False  # it thought all its room away
-            request = replace(request, max_output_tokens=model.allowed_output)
 
     async def _beside(self, work: Callable[[], T]) -> T:
         """In a thread: a million tokens are not gone through in passing."""

@@ -98,6 +98,12 @@ SETTINGS: Mapping[str, Setting] = {
             "Whether members remember things between conversations. Nothing reads it yet.",
         ),
         Setting(
+            "model.auxiliary",
+            "text",
+            "",
+            "The model that writes summaries, as provider/model. Empty: the one that answers in the conversation.",
+        ),
+        Setting(
             "model.default",
             "text",
             "",

@@ -18,7 +18,7 @@ from app.web.forms import read_form
 from app.web.found_servers import found_views
 from app.web.model_words import result_of
 from app.web.page_views import Toast
-from app.web.setting_form import stored_settings, submit_settings
+from app.web.setting_form import checked_settings, submit_settings
 from app.web.settings_order import UNCHANGED, Ordered, change_order, order_values
 from app.web.settings_views import Chosen, FoundView, SourceForm, SourceView, Tested, kinds
 from app.web.site import Site, is_htmx, onward, site_of
@@ -30,7 +30,7 @@ from app.workspace.source_keys import add_key, remove_key, remove_source_with_ke
 
 HERE = "/settings/models"
 
-ASKED_WITH = ("model.reasoning",)
+ASKED_WITH = ("model.reasoning", "model.auxiliary")
 """The settings that count for every model."""
 
 
@@ -63,7 +63,7 @@ async def order(request: Request) -> Response:
 
 async def asking(request: Request) -> Response:
     """How every model is asked; where a value is not taken, nothing is stored and the field says why."""
-    refused = await submit_settings(request, ASKED_WITH, may_be_empty=())
+    refused = await submit_settings(request, ASKED_WITH, may_be_empty=("model.auxiliary",))
     if refused:
         return await show(site_of(request), chosen=refused, status=422)
     return RedirectResponse(f"{HERE}?saved#asking", status_code=303)
@@ -126,8 +126,9 @@ async def show(
         form=form or blank_form(HERE),
         kinds=kinds(),
         secrets_where=_keys_lie(site),
-        chosen=chosen or stored_settings(site, ASKED_WITH),
+        chosen=chosen or await checked_settings(site, ASKED_WITH),
         thinkers=model_rows.thinkers(site),
+        offered=[each.label for each in site.sources.choices() if each.origin != "demo"],
         **order_values(site, ordered),
         **site.scenes.shell(screen="settings"),
     )

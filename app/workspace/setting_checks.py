@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from app.infra.settings import Value, parse
+from app.engine.errors import ProviderError
+from app.engine.provider import ModelSource
+from app.infra.settings import SettingError, Value, parse
 from app.workspace.folders import chosen_folder
 
 
-def checked_setting(key: str, text: str) -> Value:
-    """The value that ``text`` stands for. Raises ``SettingError`` as ``parse`` does, and ``FolderUnusable``."""
+def checked_setting(key: str, text: str, models: ModelSource) -> Value:
+    """The value that ``text`` stands for. In a thread: a keyring may ask its user first.
+
+    Raises ``SettingError`` as ``parse`` does and for a model that could not be asked, and ``FolderUnusable``.
+    """
     value = parse(key, text)
     if key == "workspace.default" and value:
         chosen_folder(str(value))
+    if key == "model.auxiliary" and value:
+        try:
+            models.resolve(str(value))
+        except ProviderError as error:
+            raise SettingError(
+                f'{key} takes a model that can be asked, not "{value}". {error.message}'
+            ) from error
     return value

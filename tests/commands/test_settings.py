@@ -6,6 +6,7 @@ import pytest
 
 from app.infra.settings import SETTINGS
 from tests.commands.seat import Seat
+from tests.fakes.llm_client import FakeLLM
 
 
 def test_every_setting_is_listed_with_its_value(seat: Seat) -> None:
@@ -56,6 +57,17 @@ def test_a_folder_that_is_there_is_taken_and_nothing_brings_back_the_usual_one(s
     for typed in (str(seat.workspace), ""):
         assert seat("settings", "set", "workspace.default", typed).code == 0
         assert seat("settings", "get", "workspace.default").out == f"{typed}\n"
+
+
+def test_a_model_for_summaries_that_nobody_offers_is_refused(seat: Seat, llm: FakeLLM) -> None:
+    seat.with_model(llm)
+    ran = seat("settings", "set", "model.auxiliary", "fake/fake-mode")
+    assert ran.code == 2
+    assert 'not "fake/fake-mode". The model source "fake" does not offer' in ran.err
+    assert "Did you mean fake-model?" in ran.err
+    for name in ("fake/fake-model", ""):
+        assert seat("settings", "set", "model.auxiliary", name).code == 0
+        assert seat("settings", "get", "model.auxiliary").out == f"{name}\n"
 
 
 def test_an_unknown_setting_names_the_nearest(seat: Seat) -> None:

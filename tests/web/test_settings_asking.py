@@ -6,7 +6,7 @@ import pytest
 
 from app.workspace.settings import get_setting, reset_setting
 from tests.web.live_page import LivePage
-from tests.web.model_settings import HERE, Models, words
+from tests.web.model_settings import HERE, Models, field, note, words
 from tests.web.tree import Element
 
 pytestmark = pytest.mark.anyio
@@ -17,20 +17,20 @@ THINKER = "gpt-5-mini"
 
 @pytest.fixture(autouse=True)
 async def unchanged(models: Models) -> Models:
-    reset_setting(models.opened.bench.store, "model.reasoning")
+    for key in ("model.reasoning", "model.auxiliary"):
+        reset_setting(models.opened.bench.store, key)
     return models
 
 
-async def section(models: Models) -> Element:
+async def section(models: Models, title: str = "thinking") -> Element:
     page = LivePage.parsed((await models.opened.browser.get(HERE)).text)
-    found = page.find("asking")
-    assert found is not None
-    return found
+    return next(each for each in page.all("section") if each.attributes["aria-labelledby"] == title)
 
 
-async def chosen(models: Models) -> list[str]:
-    options = (await section(models)).all("input")
-    return [each.attributes["value"] for each in options if "checked" in each.attributes]
+async def chosen(models: Models, tag: str = "input") -> list[str]:
+    found = await section(models, "thinking" if tag == "input" else "auxiliary-calls")
+    options = [each for each in found.all(tag) if {"checked", "selected"} & each.attributes.keys()]
+    return [each.attributes.get("value") or words(each) for each in options]
 
 
 async def test_how_much_thinking_is_asked_for_is_chosen_and_said(models: Models) -> None:
@@ -69,3 +69,35 @@ async def test_what_no_page_offers_is_refused_and_changes_nothing(models: Models
     assert got.status == 422
     assert "model.reasoning takes off or low or medium or high" in words(LivePage.parsed(got.text))
     assert await chosen(models) == ["off"]
+
+
+async def test_who_writes_summaries_is_chosen_among_the_models_there_are(models: Models) -> None:
+    await models.add(models="big, small")
+    got = await models.opened.browser.get(HERE)
+    options = [words(each) for each in field(got, "model.auxiliary").all("option")]
+    assert options == ["The model of the conversation", "lab/big", "lab/small"]
+    assert "contacts no other computer" in words(await section(models, "auxiliary-calls"))
+    got = await models.post(ASKING, **{"model.auxiliary": "lab/small"})
+    assert (got.status, got.header("location")) == (303, f"{HERE}?saved#asking")
+    assert await chosen(models, "option") == ["lab/small"]
+    assert "lab/small is sent what it summarises" in words(await section(models, "auxiliary-calls"))
+    await models.post(ASKING, **{"model.auxiliary": ""})
+    assert get_setting(models.opened.bench.store, "model.auxiliary") == ""
+
+
+@pytest.mark.parametrize("name", ["lab/huge", "nobody/big", "x" * 5_000])
+async def test_a_model_that_nobody_offers_is_refused_beside_its_field(models: Models, name: str) -> None:
+    await models.add(models="big")
+    got = await models.post(ASKING, **{"model.auxiliary": name})
+    assert got.status == 422
+    assert "takes a model that can be asked" in note(got, "model.auxiliary")
+    assert get_setting(models.opened.bench.store, "model.auxiliary") == ""
+
+
+async def test_one_whose_source_is_gone_is_said_and_kept(models: Models) -> None:
+    await models.add(models="small")
+    await models.post(ASKING, **{"model.auxiliary": "lab/small"})
+    await models.post("/lab/remove")
+    got = await models.opened.browser.get(HERE)
+    assert "Until then the model of the conversation writes them." in note(got, "model.auxiliary")
+    assert await chosen(models, "option") == ["lab/small"]
