@@ -11,6 +11,7 @@ from app.commands.errors import CommandError
 from app.commands.terminal import Terminal
 from app.infra.paths import DataFolder
 from app.providers.logins import is_login
+from app.providers.model_list import unlisted
 from app.providers.sources import SourceConfig, from_environment
 from app.workbench import Cabinet, open_cabinet
 from app.workspace.model_sources import find_source, list_sources, load_source, order_models
@@ -69,9 +70,8 @@ async def _test(name: str, cabinet: Cabinet, terminal: Terminal) -> None:
     if not check.ok:
         raise CommandError(check.message)
     terminal.say(check.message)
-    for model in source.models:
-        if check.models and model not in check.models:
-            terminal.tell(f'The server does not name "{model}" among its models.')
+    for line in unlisted(source.models, check.models):
+        terminal.tell(line)
 
 
 def _list(cabinet: Cabinet, as_json: bool, terminal: Terminal) -> None:

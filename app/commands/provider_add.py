@@ -12,6 +12,7 @@ from app.commands.terminal import Terminal
 from app.engine.errors import ProviderError
 from app.engine.provider import AuthCheck
 from app.providers.catalogue import DEFAULT_WINDOW, Catalogue
+from app.providers.model_list import unlisted
 from app.providers.sources import SourceConfig, SourceKind, from_environment
 from app.providers.wires import CHECK_SECONDS, loads_litellm
 from app.workbench import Cabinet
@@ -76,6 +77,8 @@ async def add(options: Options, cabinet: Cabinet, terminal: Terminal) -> None:
         added = await _log_in(options, cabinet, added, terminal)
     check = await ask(cabinet, added, terminal)
     terminal.say(check.message if check.ok else f"It is added, but its test failed: {check.message}")
+    for line in unlisted(added.models, check.models):
+        terminal.tell(line)
     windows = await ask_windows(cabinet, added) if check.ok else {}
     learned = learn(added, check.models, windows)
     if learned != added:

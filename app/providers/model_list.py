@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
+from app.providers.sentences import SETTINGS
+
 MOST = 1_000
+
+_SHOWN = 5
+_SHOWN_LETTERS = 80
+_SAME = ("{}", "{}:latest", "models/{}")
+"""How a list may have a model of a name: Ollama and Google call it more than it answers to."""
 
 _WINDOW = (
     "n_ctx",
@@ -31,6 +39,21 @@ def read_windows(answer: Any) -> dict[str, int]:
     """Tokens by model, without those that the list says nothing of."""
     windows = ((_name(one), _window(one)) for one in _listed(answer)[:MOST])
     return {name: window for name, window in windows if name and window is not None}
+
+
+def unlisted(models: Iterable[str], listed: Sequence[str]) -> Iterator[str]:
+    """A sentence on each of ``models`` that a server's list has not, with near names; none where it lists nothing."""
+    for model in models if listed else ():
+        if any(form.format(model) in listed for form in _SAME):
+            continue
+        near = get_close_matches(model, listed, n=3, cutoff=0.5)
+        others = [name[:_SHOWN_LETTERS] for name in near or listed[:_SHOWN]]
+        more = "" if near or len(listed) <= _SHOWN else f" and {len(listed) - _SHOWN} more"
+        said = f" Did you mean {' or '.join(others)}?" if near else f" It lists {', '.join(others)}{more}."
+        yield (
+            f'The server does not list "{model}".{said} Where its calls fail, correct the name under {SETTINGS}: some '
+            "servers take names that they do not list."
+        )
 
 
 def _listed(answer: Any) -> list[Any]:

@@ -9,6 +9,7 @@ from app.engine.provider import AuthCheck
 from app.providers.catalogue import ModelFacts
 from app.providers.cooldown import Rest
 from app.providers.logins import is_login
+from app.providers.model_list import unlisted
 from app.providers.oauth_questions import is_loopback
 from app.providers.routing import KeyStanding
 from app.providers.sources import SourceConfig
@@ -82,12 +83,12 @@ def asleep(keys: Sequence[KeyStanding]) -> str:
     return f"{count} of {len(keys)} keys {'rests' if count == 1 else 'rest'}"
 
 
-def result_of(check: AuthCheck, model: str = "") -> Tested:
-    """What a test found, and whether the server knows the model."""
-    missing = check.ok and model and check.models and model not in check.models
-    more = f' It does not name "{model}" among its models.' if missing else ""
-    took = duration(check.latency_ms / 1000) if check.ok else ""
-    return Tested(check.ok, f"{stop(check.message)}{more}", took)
+def result_of(check: AuthCheck, *models: str) -> Tested:
+    """What a test found, and which of the models the server does not list."""
+    if not check.ok:
+        return Tested(False, stop(check.message))
+    sentences = (stop(check.message), *unlisted(models, check.models))
+    return Tested(True, " ".join(sentences), duration(check.latency_ms / 1000))
 
 
 def stop(sentence: str) -> str:

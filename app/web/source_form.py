@@ -14,7 +14,8 @@ from app.engine.provider import AuthCheck
 from app.infra.errors import InfraError
 from app.providers.sources import SourceConfig, SourceKind
 from app.web.forms import Form, read_form
-from app.web.settings_views import SourceForm, Tested, kinds
+from app.web.model_words import result_of
+from app.web.settings_views import SourceForm, kinds
 from app.web.site import Site, is_htmx, site_of
 from app.workspace.errors import InvalidSource
 from app.workspace.source_checks import checked
@@ -60,7 +61,7 @@ async def submit(request: Request, form: SourceForm, old: SourceConfig | None = 
             source = replace(source, keys=old.keys)
         if sent.text("act") == "test":
             check = await _try_out(site, source, keys)
-            return replace(typed, tested=Tested(check.ok, check.message))
+            return replace(typed, tested=result_of(check, *source.models))
         if old is None:
             refuse_known(site.store, source.name)
         named = await with_models(site, source, keys)

@@ -118,7 +118,19 @@ def test_a_model_that_the_server_does_not_name_is_mentioned(seat: Seat, llm: Fak
     add(seat, llm, "first", "--model", "gone-model")
     ran = seat("provider", "test", "first")
     assert ran.code == 0
-    assert ran.err == 'The server does not name "gone-model" among its models.\n'
+    assert ran.err.startswith('The server does not list "gone-model". Did you mean fake-model?')
+
+
+def test_a_model_with_a_slip_in_its_name_is_told_when_it_is_added(seat: Seat, llm: FakeLLM) -> None:
+    llm.knows(models=["mistral-large", "mistral-small", "embed"])
+    words = ("--kind", "openai", "--base-url", llm.base_url, "--model", "mistral-smal", "--model", "embed")
+    ran = seat("provider", "add", "lab", *words)
+    assert ran.code == 0
+    (line,) = ran.err.splitlines()
+    assert line.startswith(
+        'The server does not list "mistral-smal". Did you mean mistral-small or mistral-large?'
+    )
+    assert "correct the name under Settings, Models" in line
 
 
 def test_a_source_that_refuses_fails_its_test_in_words(seat: Seat, llm: FakeLLM) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.providers.model_list import read_model_names, read_windows
+from app.providers.model_list import read_model_names, read_windows, unlisted
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,35 @@ def test_the_window_is_what_the_server_really_holds(entry: dict[str, Any], windo
 )
 def test_what_is_no_window_says_nothing(entry: Any) -> None:
     assert read_windows([entry]) == {}
+
+
+@pytest.mark.parametrize(
+    ("model", "listed", "said"),
+    [
+        ("gpt-5-mni", ["gpt-5-mini", "whisper"], "Did you mean gpt-5-mini?"),
+        ("zzz", list("abcdefgh"), "It lists a, b, c, d, e and 3 more."),
+        ("zzz", ["a", "b"], "It lists a, b."),
+        ("gpt-4o", ["openai/gpt-4o"], "Did you mean openai/gpt-4o?"),
+        ("x", ["y" * 1_000], f"It lists {'y' * 80}."),
+    ],
+)
+def test_a_model_that_is_not_listed_is_named_with_those_it_may_be(
+    model: str, listed: list[str], said: str
+) -> None:
+    (sentence,) = unlisted([model], listed)
+    assert sentence.startswith(f'The server does not list "{model}". {said} Where its calls fail, correct')
+
+
+@pytest.mark.parametrize(
+    ("model", "listed"),
+    [
+        ("big", ["big"]),
+        ("qwen3", ["qwen3:latest"]),
+        ("gemini-2.5-pro", ["models/gemini-2.5-pro"]),
+        ("whatever", []),
+    ],
+)
+def test_what_is_listed_in_any_form_and_a_server_without_a_list_are_passed_over(
+    model: str, listed: list[str]
+) -> None:
+    assert list(unlisted([model], listed)) == []

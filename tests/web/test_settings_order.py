@@ -126,7 +126,7 @@ async def test_a_line_is_tested_with_the_time_it_took(models: Models) -> None:
     assert "a answers and lists 1 model. It took" in words(tested)
     assert "It took" not in words(other)
     missing = of_order(LivePage.parsed((await models.post(ORDER, model="a/y", act="test")).text))[1]
-    assert 'It does not name "y" among its models.' in words(missing)
+    assert 'The server does not list "y". It lists x.' in words(missing)
 
 
 async def test_all_are_tested_at_once_and_each_says_what_is_wrong(models: Models) -> None:
