@@ -12,7 +12,7 @@ from app.engine.agent import Agent
 from app.engine.answer import Answer
 from app.engine.assembly import CallAssembler
 from app.engine.calling import call_model
-from app.engine.compacting import Compactor
+from app.engine.compacting import DOUBT, Compactor
 from app.engine.errors import ACCOUNT, RETRYABLE, NoRoom, ProviderError, ProviderErrorKind
 from app.engine.events import Event, Fallback, Omission, Retry, Usage
 from app.engine.harness import Harness
@@ -168,6 +168,7 @@ class Asking:
                 yield event
         begun = cut.message(time="", origin=self.origin) if cut else None
         seen = self._compactor.seen
+        estimated = self._compactor.estimated + (estimate_message(begun) if begun else 0)
         request = ModelRequest(
             model=model.model,
             system=system,
@@ -175,12 +176,11 @@ class Asking:
             tools=tools,
             tool_choice="none" if closing else "auto",
             session_id=self._session.id,
-            max_output_tokens=model.allowed_output,
+            max_output_tokens=room_beside(estimated, model),
             longest_output=model.max_output,
             sees_pictures=model.sees_pictures,
             reasoning=model.reasoning,
         )
-        estimated = self._compactor.estimated + (estimate_message(begun) if begun else 0)
         call = call_model(
             model,
             request,
@@ -228,6 +228,14 @@ class Asking:
             self._used.update(call.id for call in messages[place].calls)
         self._looked_at = len(messages)
         return self._used
+
+
+def room_beside(tokens: int, model: ResolvedModel) -> int | None:
+    """What the user allows an answer, as far as the window holds it beside so many tokens; a tenth of it at least."""
+    if model.allowed_output is None:
+        return None
+    window = model.context_window
+    return min(model.allowed_output, max(window - round(tokens * DOUBT), window // 10))
 
 
 def final(error: ProviderError) -> ProviderError:

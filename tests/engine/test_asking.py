@@ -8,6 +8,7 @@ import pytest
 
 from app.engine import events
 from app.engine.abort import Abort
+from app.engine.asking import room_beside
 from app.engine.errors import ProviderError, ProviderErrorKind
 from app.engine.messages import Marker, Origin, Text
 from app.engine.provider import (
@@ -59,6 +60,18 @@ async def test_a_turn_has_no_cap_but_that_of_the_user(
     await all_of(model, session=session)
     assert [request.max_output_tokens for request in model.requests] == [asked, asked]
     assert [request.longest_output for request in model.requests] == [known, known]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "room"), [(1_000, 8_000), (5_000, 3_500), (8_000, 1_000), (90_000, 1_000)]
+)
+async def test_what_the_user_allows_is_asked_for_as_far_as_the_window_holds_it(
+    tokens: int, room: int
+) -> None:
+    model = replace(ScriptedModel().resolve(None), context_window=10_000, allowed_output=8_000)
+    assert room_beside(tokens, model) == room
+    assert room_beside(tokens, replace(model, allowed_output=500)) == 500
+    assert room_beside(tokens, replace(model, allowed_output=None)) is None
 
 
 async def test_the_model_sees_where_it_stopped(session: MemorySession) -> None:
