@@ -114,7 +114,7 @@ def wide(stage: Stage) -> None:
 def organised(stage: Stage) -> None:
     """A conversation that became too long; what was left out is open."""
     talk = stage.talk()
-    paths = [f"page-{number}.txt" for number in range(5)]
+    paths = [f"page-{number}.txt" for number in range(4)]
     for path in paths:
         (stage.server.workspace / path).write_text(f"{path}\n{ANSWER}" * 40)
     stage.llm.script(

@@ -25,8 +25,8 @@ def reads(*paths: str) -> list[Answer]:
 
 
 def fill(talk: Talk, llm: FakeLLM, served: Server, *, summary: Answer) -> None:
-    """Five pages are read, then the model says that the conversation is too long for it."""
-    paths = [f"page-{number}.txt" for number in range(5)]
+    """Four pages are read, then the model says that the conversation is too long for it."""
+    paths = [f"page-{number}.txt" for number in range(4)]
     for path in paths:
         (served.workspace / path).write_text(f"{path}\n{PAGE}")
     llm.script(*reads(*paths), TOO_LONG, summary, say("High water is at noon."))
@@ -87,7 +87,7 @@ def test_without_script_what_was_left_out_is_a_page(
 ) -> None:
     talk = Talk(new_context(java_script_enabled=False).new_page(), conversation).opened()
     fill(talk, llm, served, summary=say(SUMMARY))
-    llm.wait_ended(7)
+    llm.wait_ended(6)
     talk.again()
     talk.expect_answer("High water is at noon.")
     organised(talk).locator("summary").click()
