@@ -257,7 +257,7 @@ class Segments:
             case "failed":
                 error = done.error or engine.Failure("defect", "Something went wrong inside Plancia.")
                 why: dict[str, Any] = {"kind": error.kind, "model": self._model}
-                if also := others(error.kind, self._model, self._tried, self._resting()):
+                if also := others(error.kind, self._model, self._tried, self._resting):
                     why["others"] = also
                 self._add("error", text=error.message, state="failed", data=why)
             case "aborted":
