@@ -80,6 +80,17 @@ async def test_the_setting_says_from_where_a_history_is_compacted(tmp_path: Path
         assert model.requests[2].messages[0].summary is not None
 
 
+async def test_a_model_that_was_chosen_for_summaries_writes_them_and_no_answer(tmp_path: Path) -> None:
+    model = ScriptedModel(say("one"), say("## Goal\nnothing"), say("two"), window=8_000)
+    async with house(tmp_path, model) as at:
+        set_setting(at.store, "compaction.threshold", "0.5")
+        set_setting(at.store, "model.auxiliary", "scripted/helper")
+        await at.say("tide " * 2_500)
+        await at.say("and now?")
+        assert [request.model for request in model.requests] == ["model", "scripted/helper", "model"]
+        assert sessions.session_of(at.store, at.room.id, "commander").model == "scripted/model"
+
+
 async def test_the_conversations_model_is_the_one_that_is_asked(tmp_path: Path) -> None:
     model = ScriptedModel(say("ok"))
     async with house(tmp_path, model) as at:
