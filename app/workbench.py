@@ -30,6 +30,7 @@ from app.infra.ids import new_id
 from app.infra.locks import FolderLock
 from app.infra.logs import logging_to
 from app.infra.paths import DataFolder
+from app.infra.processes import hide_from_others
 from app.infra.secrets import SecretStore
 from app.infra.threads import to_the_end
 from app.models.database import open_database
@@ -96,6 +97,7 @@ async def open_workbench(
     Raises ``DataFolderError``, ``FolderInUse``, ``StorageError``.
     """
     folder.create()
+    hide_from_others()
     async with AsyncExitStack() as stack:
         stack.enter_context(FolderLock(folder))
         stack.enter_context(logging_to(folder.logs))

@@ -60,10 +60,32 @@ async def fit(output: ToolOutput, store: ResultStore, most: int = MOST_TOKENS) -
         if output.is_kept
         else await _keep(text, store)
     )
-    head = beginning(text, int(most * HEAD_SHARE))
-    tail = ending(text, int(most * TAIL_SHARE))
-    left_out = f"[… {len(text) - len(head) - len(tail):,} characters are left out here. {rest} …]"
-    return replace(output, text=f"{head}\n\n{left_out}\n\n{tail}")
+    return replace(output, text=in_part(text, text, len(text), rest, most))
+
+
+def in_part(first: str, last: str, length: int, rest: str, most: int) -> str:
+    """Both ends of a text of ``length`` characters that begins with ``first`` and ends with ``last``.
+
+    ``rest`` says where what is between them is.
+    """
+    head = beginning(first, int(most * HEAD_SHARE))
+    tail = ending(last, int(most * TAIL_SHARE))
+    left_out = f"[… {length - len(head) - len(tail):,} characters are left out here. {rest} …]"
+    return f"{head}\n\n{left_out}\n\n{tail}"
+
+
+def kept_as(ref: str, length: int) -> str:
+    """Where a text of ``length`` characters is, for the model that may want to read on."""
+    return (
+        f'All {length:,} characters are stored as {ref}: search_result("{ref}", pattern) finds a place in'
+        f' them, read_result("{ref}", start, end) reads from there.'
+    )
+
+
+def lost(error: OSError) -> str:
+    """That the rest could not be stored, and why."""
+    why = error.strerror or str(error)
+    return f"The rest is lost: it could not be stored ({why}). Ask for less at once."
 
 
 async def _keep(text: str, store: ResultStore) -> str:
@@ -71,12 +93,8 @@ async def _keep(text: str, store: ResultStore) -> str:
     try:
         ref = await store.keep(text)
     except OSError as error:
-        why = error.strerror or str(error)
-        return f"The rest is lost: it could not be stored ({why}). Ask for less at once."
-    return (
-        f'All {len(text):,} characters are stored as {ref}: search_result("{ref}", pattern) finds a place in'
-        f' them, read_result("{ref}", start, end) reads from there.'
-    )
+        return lost(error)
+    return kept_as(ref, len(text))
 
 
 @dataclass(frozen=True, slots=True)

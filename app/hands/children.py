@@ -20,10 +20,13 @@ _ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C.UTF-8"}
 
 
 def of_ours(module: str, *packages: Path) -> tuple[str, ...]:
-    """The command that runs ``main`` of a module of ours, with the standard library and the named folders only."""
-    start = f"import sys; sys.path += sys.argv[1:]; from {module} import main; main()"
-    folders = map(str, (Path(app.__file__).parents[1], *packages))
-    return (sys.executable, "-I", "-S", "-c", start, *folders)
+    """The command that runs ``main`` of a module of ours, with the standard library and the named folders only.
+
+    What is added to it is ``sys.argv[1:]`` there.
+    """
+    start = f"import sys; sys.path += sys.argv.pop(1).splitlines(); from {module} import main; main()"
+    folders = "\n".join(map(str, (Path(app.__file__).parents[1], *packages)))
+    return (sys.executable, "-I", "-S", "-c", start, folders)
 
 
 @asynccontextmanager
@@ -32,23 +35,31 @@ async def child(command: Sequence[str], *, folder: Path, told: bytes | None = No
 
     Raises ``OSError`` where it cannot be started.
     """
-    with anyio.CancelScope(shield=True):  # a program that is only half started could not be ended
-        process = await anyio.open_process(
-            command,
-            stdin=subprocess.DEVNULL if told is None else subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=folder,
-            env=_ENVIRONMENT,
-            start_new_session=True,
-        )
+    has_input = subprocess.DEVNULL if told is None else subprocess.PIPE
+    process = await _started(command, folder, has_input, subprocess.DEVNULL)
     try:
         if told is not None:
-            await _tell(process, told)
+            await _tell(process, told, to_the_end=True)
         yield process
     finally:
         if process.returncode is None:
             _kill_group(process.pid)
         with anyio.CancelScope(shield=True):
+            await process.aclose()
+
+
+@asynccontextmanager
+async def leashed(command: Sequence[str], *, told: bytes, patience: float) -> AsyncIterator[Process]:
+    """A supervisor that ends what it started, and itself, once its input is closed; that is done at the end.
+
+    Its standard error is its report. One that does not end within ``patience`` seconds is killed.
+    """
+    process = await _started(command, Path("/"), subprocess.PIPE, subprocess.PIPE)
+    try:
+        await _tell(process, told)
+        yield process
+    finally:
+        with anyio.CancelScope(shield=True), anyio.move_on_after(patience):
             await process.aclose()
 
 
@@ -59,17 +70,27 @@ async def output_of(process: Process) -> AsyncIterator[bytes]:
         yield piece
 
 
-async def _tell(process: Process, told: bytes) -> None:
-    assert process.stdin is not None, "it was started with a pipe"
-    try:
-        await process.stdin.send(told)
-        await process.stdin.aclose()
-    except (anyio.BrokenResourceError, ConnectionError):
-        pass  # it has ended already: how, its exit code says
-
-
 def _kill_group(leader: int) -> None:
+    """End what still runs of the group that this process leads."""
     try:
         os.killpg(leader, signal.SIGKILL)
     except ProcessLookupError:
         pass  # it has ended by itself
+
+
+async def _started(command: Sequence[str], folder: Path, stdin: int, stderr: int) -> Process:
+    with anyio.CancelScope(shield=True):  # a program that is only half started could not be ended
+        process = await anyio.open_process(
+            command, stdin=stdin, stderr=stderr, cwd=folder, env=_ENVIRONMENT, start_new_session=True
+        )
+    return process  # noqa: RET504 - a scope may end without a value, as far as types tell
+
+
+async def _tell(process: Process, told: bytes, *, to_the_end: bool = False) -> None:
+    assert process.stdin is not None, "it was started with a pipe"
+    try:
+        await process.stdin.send(told)
+        if to_the_end:
+            await process.stdin.aclose()
+    except (anyio.BrokenResourceError, ConnectionError):
+        pass  # it has ended already: how, its exit code says

@@ -12,7 +12,8 @@ The codes, each for one kind of next step:
     E_DENIED             nothing, or ask the user      E_MULTIPLE_MATCHES   quote more of it
     E_IS_FOLDER          a path of a file              E_NOT_EDITABLE       another way than a text edit
     E_NOT_FOLDER         a path of a folder            E_TOO_LARGE          a smaller piece
-    E_FAILED             what the system said          E_TIMEOUT            a smaller search
+    E_FAILED             what the system said          E_TIMEOUT            a smaller search, a longer limit
+    E_UNCONFINED         nothing, or ask the user      E_TOO_MANY           stop one first
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ Code = Literal[
     "E_TOO_LARGE",
     "E_TIMEOUT",
     "E_FAILED",
+    "E_UNCONFINED",
+    "E_TOO_MANY",
 ]
 
 

@@ -1,4 +1,4 @@
-"""How much is enough: the defaults of the file tools, each in one place."""
+"""How much is enough: the defaults of the hands, each in one place."""
 
 from __future__ import annotations
 
@@ -40,3 +40,42 @@ SEARCH_SECONDS = 30.0
 
 SLOW_PATTERN_SECONDS = 1.0
 """Processor time that a pattern may take for one piece of a file."""
+
+COMMAND_SECONDS = 120.0
+COMMAND_SECONDS_MOST = 30 * 60.0
+"""Default and most time that a command may show nothing new; what it writes counts anew."""
+
+COMMAND_SECONDS_IN_ALL = 2 * 60 * 60.0
+"""After which a command is ended whatever it shows: longer work is a background job."""
+
+COMMAND_BYTES = 100_000
+"""Of the text of one command: the system takes no more than 128 KB in one argument."""
+
+COMMAND_GRACE = 0.5
+"""Seconds between asking what is left of a command to end and forcing it: a stop has to be over within one."""
+
+OUTPUT_WHOLE = 131_072
+"""Characters of output that are held in memory; of more than that both ends, and the whole goes to disk."""
+
+OUTPUT_BYTES = 16 * 1024 * 1024
+"""Of one command, kept from its beginning; of what comes after them the last ``OUTPUT_ENDING``."""
+
+OUTPUT_ENDING = 65_536
+
+LIVE_CHARACTERS = 4_000
+"""Of one piece of output that is shown while the command runs."""
+
+JOBS_AT_ONCE = 8
+"""Background jobs of one conversation that run at the same time."""
+
+JOBS_KEPT = 50
+"""Ended jobs whose output is kept."""
+
+JOB_GRACE = 3.0
+"""Seconds that a background job has to put its things in order when it is stopped."""
+
+JOB_SEGMENT = 4 * 1024 * 1024
+"""Bytes of one file of a job's output; the newest two are kept."""
+
+JOB_INPUT = 16_384
+"""Characters that a job is sent at once."""

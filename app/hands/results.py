@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TextIO
 
 from app.engine.large_results import beginning
 from app.engine.tokens import estimate_tokens
@@ -44,6 +46,13 @@ class StoredResults:
         ref = self.new_id("res")
         await to_the_end(partial(self._write, ref, text.encode()))
         return ref
+
+    def begin(self) -> tuple[str, TextIO]:
+        """A new reference, and the file for a text that is still to come. Raises ``OSError``."""
+        ref = self.new_id("res")
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(self._file(ref), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        return ref, open(descriptor, "w", encoding="utf-8", errors="replace", newline="")  # noqa: PTH123
 
     def load(self, ref: str) -> str:
         """Raises ``Refused`` for a reference that names no result of this conversation."""

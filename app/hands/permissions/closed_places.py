@@ -6,6 +6,7 @@ down, one name at a time, so that nothing behind a closed name is even looked at
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -73,6 +74,22 @@ class ClosedPlaces:
         """The closed files that have a second name somewhere; ``at_most`` files of each place are looked at."""
         places = (*self._existing(), *self.own)
         return frozenset(file for place in places for file in islice(_files_below(place), at_most) if file)
+
+    def hidden_from_commands(self) -> tuple[Path, ...]:
+        """The closed places that are there and can be read, links resolved, none in another.
+
+        Less what no program runs without.
+        """
+        system = (name for name in lists.SYSTEM_PLACES if name not in lists.NEEDED_BY_PROGRAMS)
+        there = {place for name in system for place in Path("/").glob(name)}
+        apart = {place for place in there if not self.home.resolve().is_relative_to(place)}
+        own = {place for place in self.own if place.exists()}
+        found = {place.resolve() for place in (*apart, *self._existing(), *own)}
+        return tuple(
+            place
+            for place in sorted(found)
+            if os.access(place, os.R_OK) and not any(above in found for above in place.parents)
+        )
 
     def _given_places(self) -> Iterator[Path]:
         homes = _spellings(self.home)

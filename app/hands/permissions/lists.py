@@ -36,6 +36,9 @@ SYSTEM_PLACES = (
 )
 """From ``/``. A home folder inside one of them (root's own) opens it again."""
 
+NEEDED_BY_PROGRAMS = ("proc", "sys", "dev")
+"""Of those, what no program runs without: there a mechanism of the system decides, device by device."""
+
 ASK = (
     *(
         ".env",
