@@ -20,7 +20,5 @@ def checked_setting(key: str, text: str, models: ModelSource) -> Value:
         try:
             models.resolve(str(value))
         except ProviderError as error:
-            raise SettingError(
-                f'{key} takes a model that can be asked, not "{value}". {error.message}'
-            ) from error
+            raise SettingError(f'"{value}" cannot be asked for summaries. {error.message}') from error
     return value

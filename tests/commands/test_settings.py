@@ -63,7 +63,7 @@ def test_a_model_for_summaries_that_nobody_offers_is_refused(seat: Seat, llm: Fa
     seat.with_model(llm)
     ran = seat("settings", "set", "model.auxiliary", "fake/fake-mode")
     assert ran.code == 2
-    assert 'not "fake/fake-mode". The model source "fake" does not offer' in ran.err
+    assert '"fake/fake-mode" cannot be asked for summaries. The model source "fake" does not offer' in ran.err
     assert "Did you mean fake-model?" in ran.err
     for name in ("fake/fake-model", ""):
         assert seat("settings", "set", "model.auxiliary", name).code == 0

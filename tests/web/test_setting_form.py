@@ -38,7 +38,7 @@ async def test_where_one_value_is_not_taken_none_is_stored_and_all_stand_as_type
     assert got.status == 422
     assert values(models) == ["off", ""]
     assert "checked" not in field(got, "model.reasoning").attributes
-    assert 'not "lab/big"' in note(got, "model.auxiliary")
+    assert '"lab/big" cannot be asked' in note(got, "model.auxiliary")
 
 
 async def test_a_choice_cannot_be_sent_empty(models: Models) -> None:

@@ -90,7 +90,7 @@ async def test_a_model_that_nobody_offers_is_refused_beside_its_field(models: Mo
     await models.add(models="big")
     got = await models.post(ASKING, **{"model.auxiliary": name})
     assert got.status == 422
-    assert "takes a model that can be asked" in note(got, "model.auxiliary")
+    assert "cannot be asked for summaries." in note(got, "model.auxiliary")
     assert get_setting(models.opened.bench.store, "model.auxiliary") == ""
 
 
