@@ -26,10 +26,10 @@ _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "
 _BADGE = Badge(
     "landlock",
     "Commands are confined by Landlock: they write only to the workspace and granted folders, cannot read credential "
-    "folders, cannot signal other programs and have no network unless it was allowed, not even this machine's own.",
+    "folders, cannot signal other programs and have no network unless it was allowed.",
     (
         "hooks and settings in .git, and names such as .envrc or .vscode, in the workspace",
-        "names, sizes and dates of files elsewhere",
+        "names, sizes and dates of files elsewhere, and the right to change their modes and dates",
         "seeing which other programs run",
         "all hosts, once the network was allowed for a command",
     ),

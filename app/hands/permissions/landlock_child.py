@@ -15,6 +15,7 @@ import struct
 import sys
 
 from app.hands.permissions import seccomp
+from app.hands.permissions.own_network import move_to_own_network
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 """Numbers of its system calls, the same on every processor."""
@@ -55,7 +56,8 @@ def abi() -> int:
 def confine(order: dict[str, list[str]]) -> None:
     """This process and all that it will start. Raises ``OSError``; then it may be confined in part."""
     every = _rights(abi())
-    ruleset = _called(_CREATE, _attributes(abi(), every, network=bool(order["network"])))
+    has_network = bool(order["network"]) or move_to_own_network()
+    ruleset = _called(_CREATE, _attributes(abi(), every, network=has_network))
     for names, rights in (
         (order["readable"], _READ),
         (order["writable"], every & ~_DEVICE_CONTROL),
@@ -68,7 +70,7 @@ def confine(order: dict[str, list[str]]) -> None:
         raise OSError(ctypes.get_errno(), "the rights of programs could not be frozen")
     _done(_libc.syscall(_RESTRICT, ruleset, 0))
     os.close(ruleset)
-    seccomp.refuse_sockets(network=bool(order["network"]))
+    seccomp.refuse_sockets(network=has_network)
 
 
 def _drop_capabilities() -> None:

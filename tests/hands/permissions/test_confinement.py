@@ -28,6 +28,8 @@ from tests.hands.places import SECRET, Machine, fingerprint, write
 
 pytestmark = pytest.mark.anyio
 
+HAS_OWN_NETWORK = subprocess.run(("unshare", "-rn", "true"), capture_output=True, check=False).returncode == 0
+
 PROTECTS = [mechanism for mechanism in CONFINED if mechanism.badge.level != "landlock"]
 """Those that can close something inside an open folder."""
 
@@ -57,7 +59,7 @@ OUTSIDE = (
     "ln -s {outside} way; echo changed > way/plain.txt",
     ": > {outside}/plain.txt",
     "truncate -s 0 {outside}/plain.txt",
-    "chmod 000 {outside}; echo x > {outside}/x",
+    "chmod 777 {outside}; echo x > {outside}/x",
     "mkdir {outside}/folder",
     "cd {outside} && touch y",
 )
@@ -230,12 +232,28 @@ def listener(tmp_path: Path) -> Iterator[Path]:
         yield tmp_path / "socket"
 
 
-async def test_sockets_that_are_left(server: int, listener: Path) -> None:
+def test_sockets_that_are_left(server: int, listener: Path) -> None:
     """Those to other programs of this machine are never among them."""
     assert managed(Unconfined(), server, listener, network=False) == "tcp udp unix pair"
     for mechanism in CONFINED:
         assert managed(mechanism, server, listener, network=False).split() in (["pair"], ["udp", "pair"])
         assert managed(mechanism, server, listener, network=True) == "tcp udp pair"
+
+
+SERVES_ITSELF = """
+import socket
+with socket.create_server(('127.0.0.1', 0)) as server:
+    socket.create_connection(server.getsockname(), 5)
+    print('reached')
+"""
+
+
+@pytest.mark.parametrize("mechanism", CONFINED, ids=name_of)
+def test_tests_that_start_a_server_of_their_own_run(mechanism: Mechanism, tmp_path: Path) -> None:
+    """Where the kernel gives users a network of their own."""
+    command = mechanism.wrap((sys.executable, "-c", SERVES_ITSELF), Access((tmp_path,), tmp_path))
+    done = subprocess.run(command, capture_output=True, check=False, stdin=subprocess.DEVNULL)
+    assert (done.stdout == b"reached\n") == HAS_OWN_NETWORK
 
 
 @pytest.fixture
@@ -262,13 +280,13 @@ TAKES_OVER = (
 
 
 @pytest.mark.parametrize("script", TAKES_OVER)
-@pytest.mark.parametrize("mechanism", PROTECTS, ids=name_of)
 async def test_hooks_and_settings_of_a_repository_stay(
-    machine: Machine, repository: Path, mechanism: Mechanism, script: str
+    machine: Machine, repository: Path, script: str
 ) -> None:
-    await Commands.on(machine, mechanism).run(script)
-    trusted = (*(repository / ".git/hooks").iterdir(), repository / ".git/config", repository / ".envrc")
-    assert not any(b"evil" in path.read_bytes() for path in trusted)
+    for mechanism in PROTECTS:
+        await Commands.on(machine, mechanism).run(script)
+        trusted = (*(repository / ".git/hooks").iterdir(), repository / ".git/config", repository / ".envrc")
+        assert not any(b"evil" in path.read_bytes() for path in trusted)
 
 
 @pytest.mark.parametrize("script", TAKES_OVER)
