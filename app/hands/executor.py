@@ -37,6 +37,7 @@ _DRAIN_SECONDS = 0.5
 """For output that is still on its way when everything has ended."""
 
 
+_HEAD = 1_000
 _LONGEST_REPORT = 65_536
 
 Report = dict[str, Any] | None
@@ -100,16 +101,11 @@ class Executor:
         could not be started, and so did not run.
         """
         told = json.dumps({**self.order(command, permit), "grace": COMMAND_GRACE}).encode() + b"\n"
-        watchdog, head = Watchdog(seconds), bytearray()
-
-        def seen(piece: bytes) -> None:
-            watchdog.progress(piece.decode("latin-1"), None, None)
-            head.extend(piece[: max(0, 1_000 - len(head))])
-            show(piece)
-
+        watchdog = Watchdog(seconds)
+        onlooker = Onlooker(show, watchdog)
         async with leashed(of_ours("app.hands.command_child"), told=told, patience=_PATIENCE) as supervisor:
             async with Crew() as crew:
-                reading = crew.start(_read(supervisor, seen), name="command output")
+                reading = crew.start(_read(supervisor, onlooker.see), name="command output")
                 begin, end, is_late = await _reports(supervisor, watchdog, in_all)
                 await asyncio.wait([reading], timeout=_DRAIN_SECONDS)
                 if reading.done():
@@ -119,13 +115,15 @@ class Executor:
             why = end["why"] if end else "its supervisor was killed"
             raise Refused("E_FAILED", f"The command could not be run: {why}. Check it, then try again.")
         if end["how"] == "exit" and not end["begun"]:
-            raise cannot_confine(self.confinement.badge.level, head.decode(errors="replace"))
+            raise cannot_confine(self.confinement.badge.level, onlooker.head.decode(errors="replace"))
         how: How = "timeout" if is_late and end["how"] == "stopped" else end["how"]
         return Ended(how, end["code"], end["signal"], end["seconds"], end["left"])
 
     def order(self, command: str, permit: Permit | None) -> dict[str, Any]:
         """What a supervisor is told to run: ``argv``, ``folder``, ``environment``. Raises ``Refused``."""
         _check(command)
+        if not self.folder.is_dir():
+            raise Refused("E_NOT_FOUND", f"The workspace {self.folder} is not there any more. Tell the user.")
         permit = permit or Permit()
         self.temporary.mkdir(mode=0o700, parents=True, exist_ok=True)
         access = access_for(self.gate.folders, self.temporary, self.gate.closed, network=permit.network)
@@ -134,6 +132,25 @@ class Executor:
             "folder": str(self.folder),
             "environment": command_environment(self.environment, access.temporary, permit.variables),
         }
+
+
+@dataclass(slots=True)
+class Onlooker:
+    """Passes output on, and tells the watchdog what is new: a line that grows is, the same line again is not."""
+
+    show: Callable[[bytes], None]
+    watchdog: Watchdog
+    head: bytes = b""
+    """Why a command did not begin, where it did not."""
+    _unfinished: int = 0
+    """Bytes of the last line so far."""
+
+    def see(self, piece: bytes) -> None:
+        self.watchdog.progress(piece.decode("latin-1"), self._unfinished + len(piece), None)
+        last = piece.rfind(b"\n")
+        self._unfinished = len(piece) - last - 1 + (self._unfinished if last < 0 else 0)
+        self.head += piece[: max(0, _HEAD - len(self.head))]
+        self.show(piece)
 
 
 async def _read(supervisor: Process, show: Callable[[bytes], None]) -> None:

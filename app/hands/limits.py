@@ -42,8 +42,8 @@ SLOW_PATTERN_SECONDS = 1.0
 """Processor time that a pattern may take for one piece of a file."""
 
 COMMAND_SECONDS = 120.0
-COMMAND_SECONDS_MOST = 30 * 60.0
-"""Default and most time that a command may show nothing new; what it writes counts anew."""
+COMMAND_SECONDS_MOST = 25 * 60.0
+"""Default and most time that a command may show nothing new; less than any tool may without being ended."""
 
 COMMAND_SECONDS_IN_ALL = 2 * 60 * 60.0
 """After which a command is ended whatever it shows: longer work is a background job."""

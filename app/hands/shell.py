@@ -55,7 +55,7 @@ class Shell:
         spool = Spool(self.results, self.redact)
         ended = await self.executor.run(
             command,
-            lambda piece: context.progress(spool.add(piece), None, None),
+            lambda piece: context.progress(spool.add(piece) or None, spool.taken, None),
             permit,
             seconds=min(seconds, COMMAND_SECONDS_MOST),
         )

@@ -18,7 +18,8 @@ class Spool:
         self._results = results
         self._redact = redact
         self._cleaner = Cleaner(redact)
-        self._taken = 0
+        self.taken = 0
+        """Bytes so far."""
         self._first = ""
         """All of it while it is small, then its beginning."""
         self._last = ""
@@ -31,19 +32,19 @@ class Spool:
 
     def add(self, piece: bytes) -> str:
         """Take what came; what there is to show of it live, with colours."""
-        room = max(0, OUTPUT_BYTES - self._taken)
-        self._taken += len(piece)
+        room = max(0, OUTPUT_BYTES - self.taken)
+        self.taken += len(piece)
         if len(piece) > room:
             self._ending += piece[room:]
             del self._ending[:-OUTPUT_ENDING]
         text = self._cleaner.feed(piece[:room])
         self._keep(text.plain)
-        return _live(text.coloured) if room else f"\n[{self._taken:,} bytes]"
+        return _live(text.coloured)
 
     def end(self, most_tokens: int) -> ToolOutput:
         """All of it where it is small, else both ends and where the whole is."""
         self._keep(self._cleaner.end().plain)
-        dropped = self._taken - OUTPUT_BYTES - len(self._ending)
+        dropped = self.taken - OUTPUT_BYTES - len(self._ending)
         if dropped > 0:
             self._keep(f"\n[… {dropped:,} bytes were not kept …]\n")
         if self._ending:

@@ -13,7 +13,9 @@ import anyio
 import anyio.lowlevel
 import pytest
 
+from app.engine.watchdog import Watchdog
 from app.hands.errors import Refused
+from app.hands.executor import Onlooker
 from app.hands.permissions.confinement import Access, Badge, Mechanism, Unconfined
 from tests.hands.confined import EVERY, Commands, left_with, name_of
 from tests.hands.places import Machine, gone
@@ -136,6 +138,30 @@ async def test_one_that_shows_nothing_is_ended_although_it_does_not_hear(command
     assert commands.left == []
 
 
+@pytest.mark.parametrize(
+    ("pieces", "is_new"),
+    [
+        ((b"one\n", b"two\n"), True),
+        ((b".", b"."), True),
+        ((b"10%\r", b"20%\r"), True),
+        ((b"waiting\n", b"waiting\n"), False),
+        ((b"waiting\n", b"\n"), False),
+    ],
+)
+async def test_a_line_that_grows_is_new_and_the_same_line_again_is_not(
+    pieces: tuple[bytes, bytes], is_new: bool
+) -> None:
+    shown: list[bytes] = []
+    watchdog = Watchdog(60)
+    onlooker = Onlooker(shown.append, watchdog)
+    async with watchdog.watch():
+        onlooker.see(pieces[0])
+        before = watchdog.deadline
+        onlooker.see(pieces[1])
+        assert (watchdog.deadline != before) == is_new
+    assert tuple(shown) == pieces
+
+
 async def test_a_cancelled_call_ends_it(commands: Commands) -> None:
     async def run(scope: anyio.CancelScope) -> None:
         with scope:
@@ -244,3 +270,11 @@ async def test_its_temporary_folder_is_private_and_can_be_written(commands: Comm
     await commands.run('cat "$TMPDIR/file"; mktemp > /dev/null && echo made')
     assert commands.text == "kept\nmade\n"
     assert commands.executor.temporary.stat().st_mode & 0o777 == 0o700
+
+
+async def test_a_workspace_that_has_gone_is_said(machine: Machine) -> None:
+    commands = Commands.on(machine, Unconfined())
+    machine.workspace.rename(machine.workspace.with_name("elsewhere"))
+    with pytest.raises(Refused, match="E_NOT_FOUND"):
+        await commands.run("true")
+    assert not machine.workspace.exists()

@@ -14,6 +14,8 @@ from pathlib import Path
 from app.hands.permissions.confinement import Access, Badge
 
 _ALONE = ("--unshare-pid", "--unshare-ipc", "--die-with-parent", "--dev", "/dev", "--proc", "/proc")
+_PROGRAMS = ("/run/current-system", "/run/wrappers")
+"""Where one system keeps all its programs."""
 _RESOLVERS = ("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager")
 """Where the names of hosts are looked up on some systems."""
 
@@ -51,8 +53,8 @@ def _mounts(access: Access) -> Iterator[tuple[Path, tuple[str, ...]]]:
     """What lies where; the deeper of two comes later, and counts."""
     yield Path("/run"), ("--tmpfs", "/run")
     yield Path("/tmp"), ("--bind", str(access.temporary), "/tmp")
-    if access.network:
-        yield from ((Path(name), ("--ro-bind-try", name, name)) for name in _RESOLVERS)
+    kept = (*_PROGRAMS, *_RESOLVERS) if access.network else _PROGRAMS
+    yield from ((Path(name), ("--ro-bind-try", name, name)) for name in kept)
     yield from ((place, ("--bind", str(place), str(place))) for place in access.writable)
     yield from ((place, _cover(place)) for place in access.hidden if _is_seen(place, access))
     yield from (

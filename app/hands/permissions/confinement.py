@@ -142,13 +142,13 @@ async def probe(mechanism: Mechanism) -> Findings:
     """Try it for real, on folders made for that. Raises ``OSError`` where it is not there or does not start."""
     with tempfile.TemporaryDirectory(prefix="plancia-probe-") as made, _listener() as port:
         base = Path(made).resolve()
-        inside, outside, hidden = base / "inside", base / "outside", base / "hidden"
-        for folder in (inside, outside, hidden):
+        inside, outside = base / "inside", base / "outside"
+        made_before, hidden = inside / "folder", inside / "hidden"
+        for folder in (inside, outside, made_before, hidden):
             folder.mkdir()
         (hidden / "secret").write_bytes(b"secret")
-        order = json.dumps(
-            {"inside": str(inside), "outside": str(outside), "hidden": str(hidden), "port": port}
-        )
+        places = {"inside": made_before, "outside": outside, "hidden": hidden}
+        order = json.dumps({**{name: str(place) for name, place in places.items()}, "port": port})
         access = Access((inside,), inside, hidden=(hidden,))
         command = mechanism.wrap((*of_ours("app.hands.permissions.probe_child"), order), access)
         answer = b""
@@ -164,13 +164,17 @@ async def probe(mechanism: Mechanism) -> Findings:
 def access_for(
     folders: Sequence[Path], temporary: Path, closed: ClosedPlaces, *, network: bool = False
 ) -> Access:
-    """What a command in these folders may do, as things lie there now. Raises ``Refused`` for a closed folder."""
-    for folder in folders:
+    """What a command in these folders may do, as things lie there now; one that has gone opens nothing.
+
+    Raises ``Refused`` for a closed folder.
+    """
+    there = [folder for folder in folders if folder.is_dir()]
+    for folder in there:
         if closed.standing(folder.resolve()) is None:
             raise Refused(
                 "E_DENIED", f"{folder} is a closed place, where no command may run. Use another folder."
             )
-    writable = tuple(dict.fromkeys(folder.resolve() for folder in (*folders, temporary)))
+    writable = tuple(dict.fromkeys(folder.resolve() for folder in (*there, temporary)))
     opened = tuple(place.resolve() for place in closed.opened if place.exists())
     protected = tuple(place for folder in writable for place in _protected(folder))
     return Access(writable, temporary.resolve(), closed.hidden_from_commands(), opened, protected, network)

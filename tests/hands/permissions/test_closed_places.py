@@ -145,3 +145,24 @@ def test_never_written(path: str) -> None:
 )
 def test_may_be_written(path: str) -> None:
     assert not never_written(path.split("/"))
+
+
+def test_what_is_there_and_readable_is_hidden_from_commands_and_nothing_in_it_twice(tmp_path: Path) -> None:
+    for name in (
+        ".ssh/keys/id",
+        ".config/gh/hosts.yml",
+        ".netrc",
+        "data/inner/file",
+        "dotfiles/aws/credentials",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("secret")
+    (tmp_path / ".aws").symlink_to("dotfiles/aws")
+    closed = ClosedPlaces(tmp_path, own=(tmp_path / "data", tmp_path / "data/inner", tmp_path / "missing"))
+    hidden = {place for place in closed.hidden_from_commands() if place.is_relative_to(tmp_path)}
+    assert hidden == {tmp_path / name for name in (".ssh", ".config/gh", ".netrc", "data", "dotfiles/aws")}
+
+
+def test_what_no_program_runs_without_is_not_hidden_and_neither_is_a_home() -> None:
+    hidden = ClosedPlaces(Path("/root")).hidden_from_commands()
+    assert not {Path("/proc"), Path("/sys"), Path("/dev"), Path("/root")} & set(hidden)
