@@ -146,7 +146,8 @@ class Onlooker:
     """Bytes of the last line so far."""
 
     def see(self, piece: bytes) -> None:
-        self.watchdog.progress(piece.decode("latin-1"), self._unfinished + len(piece), None)
+        if not piece.isspace():
+            self.watchdog.progress(piece.decode("latin-1"), self._unfinished + len(piece), None)
         last = piece.rfind(b"\n")
         self._unfinished = len(piece) - last - 1 + (self._unfinished if last < 0 else 0)
         self.head += piece[: max(0, _HEAD - len(self.head))]
