@@ -1,0 +1,1 @@
+"""What programs do with their words: one table per family, and all of them together in ``table.py``."""

@@ -1,0 +1,108 @@
+"""Rules of the user: what was allowed or forbidden once and for all. Deny wins, then ask, then allow.
+
+A rule is the words of one simple command, all of them or the first ones. It is held against the parsed script: each
+command of a compound needs a rule of its own or none. A rule that allows never covers more than it showed: it fits a
+command as it stands alone in the workspace, and only what was found about the command that it was made for.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from app.hands.permissions.access import ALLOWED, AccessMode, Answer, Decision, asks_about, decide
+from app.hands.permissions.verdict import Category, Judged, Verdict
+
+Scope = Literal["run", "workspace"]
+
+_LASTING = frozenset[Category]({"changes", "network", "outside", "dotenv", "deletes", "install", "publish"})
+"""What a rule may allow. All else is the user's decision each time."""
+
+_BEGINNINGS = (
+    (r"git", r"push|fetch|pull", r"[\w.-]+"),
+    (r"npm|pnpm|yarn|bun", r"run|run-script", r"[\w:.-]+"),
+    (r"make|just|task|rake", r"[\w:.-]+"),
+    (r"cargo", r"publish|update|fetch"),
+    (r"gh", r"pr|issue|run|repo|release", r"view|list|status|diff|checks"),
+)
+"""First words that say what is done; what may follow says only to what. Patterns, one a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    answer: Answer
+    words: tuple[str, ...]
+    exact: bool
+    """False: more words may follow."""
+    categories: frozenset[Category] = frozenset()
+    """What a rule that allows covers."""
+    scope: Scope = "run"
+
+    @property
+    def text(self) -> str:
+        """As it is shown before it is saved, and in the list."""
+        return shlex.join(self.words) + ("" if self.exact else " …")
+
+    def fits(self, words: tuple[str, ...] | None) -> bool:
+        if words is None:
+            return False
+        return words == self.words if self.exact else words[: len(self.words)] == self.words
+
+
+def apply(rules: Sequence[Rule], verdict: Verdict, mode: AccessMode, *, confined: bool) -> Decision:
+    """What happens to a command, once the user's rules are heard."""
+    decision = decide(mode, verdict, confined=confined)
+    if decision.kind == "deny":
+        return decision
+    for answer in ("deny", "ask"):
+        named = [
+            rule
+            for rule in rules
+            if rule.answer == answer and any(rule.fits(c.words) for c in verdict.commands)
+        ]
+        if named:
+            return Decision(answer, tuple(f"There is a rule about {rule.text}." for rule in named))
+    open_ones = [c for c in verdict.commands if _asks(c, mode, confined) and not is_covered(c, rules)]
+    if not open_ones:
+        return ALLOWED
+    return decide(mode, Verdict(tuple(open_ones), verdict.length), confined=confined)
+
+
+def is_covered(command: Judged, rules: Sequence[Rule]) -> bool:
+    """Whether a rule allows this very command, and everything that was found about it."""
+    found = {finding.category for finding in command.findings}
+    return command.plain and any(
+        rule.answer == "allow" and rule.fits(command.words) and found <= rule.categories for rule in rules
+    )
+
+
+def offers(verdict: Verdict, scope: Scope) -> tuple[Rule, ...]:
+    """The rules that may be offered beside "allow once", narrowest first; none where none could match again."""
+    if len(verdict.commands) != 1 or not verdict.findings:
+        return ()
+    command = verdict.commands[0]
+    found = frozenset(finding.category for finding in command.findings)
+    if not command.plain or command.words is None or not found <= _LASTING:
+        return ()
+    exact = Rule("allow", command.words, exact=True, categories=found, scope=scope)
+    length = _beginning(command.words)
+    if length is None or length == len(command.words):
+        return (exact,)
+    return exact, Rule("allow", command.words[:length], exact=False, categories=found, scope=scope)
+
+
+def _beginning(words: tuple[str, ...]) -> int | None:
+    for patterns in _BEGINNINGS:
+        begins = len(words) >= len(patterns) and all(
+            re.fullmatch(pattern, word) for pattern, word in zip(patterns, words, strict=False)
+        )
+        if begins:
+            return len(patterns)
+    return None
+
+
+def _asks(command: Judged, mode: AccessMode, confined: bool) -> bool:
+    return any(asks_about(finding, mode, confined=confined) for finding in command.findings)

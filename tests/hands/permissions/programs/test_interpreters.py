@@ -1,0 +1,73 @@
+"""Code of the workspace runs; code that stands in the command or comes from elsewhere is opaque."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.hands.permissions.verdicts import category, seen
+
+EVERYDAY = [
+    "python script.py",
+    "python3 -m pytest -q tests",
+    'python -m pytest tests/test_x.py -k "foo and not bar" -x',
+    ".venv/bin/pytest -q",
+    ".venv/bin/python -m mypy",
+    "./.venv/bin/python scripts/x.py",
+    "source .venv/bin/activate && pytest -q",
+    "node --version",
+    "node index.js",
+    "node --test",
+    "ruby test.rb",
+    "bash scripts/build.sh",
+    "sh -c 'ls -la && cat README.md'",
+    "python gen.py > out.json 2> err.log",
+    "python --version && node -v",
+    "python -m json.tool data.json",
+    "python -m venv .venv",
+    "javac Main.java && java Main",
+    "python manage.py test",
+    "python manage.py migrate",
+]
+
+ASKS = {
+    "deletes": [
+        'sh -c "rm -rf src"',
+        "bash -lc 'rm -rf src'",
+        "bash -c -- 'rm -rf src'",
+        "sh <<'EOF'\nrm -rf src\nEOF\n",
+    ],
+    "opaque": [
+        "python -c 'print(1)'",
+        "python3 -",
+        "perl -pe 's/x/y/' f",
+        "ruby -e 'puts 1'",
+        "node -e '1'",
+        "node -p 1",
+        "php -r '1;'",
+        "python /tmp/other/x.py",
+        "python ../x.py",
+        "python ~/x.py",
+        "bash /tmp/other/x.sh",
+    ],
+    "exfiltration": [
+        "python -m http.server",
+    ],
+    "dotenv": [
+        "source .env",
+    ],
+    "privilege": [
+        "bash -c 'sudo ls'",
+    ],
+}
+
+
+@pytest.mark.parametrize("command", EVERYDAY)
+def test_everyday_commands_do_not_ask(command: str) -> None:
+    assert [finding.sentence for finding in seen(command).findings if finding.category != "changes"] == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "command"), [(kind, each) for kind, several in ASKS.items() for each in several]
+)
+def test_others_ask_and_say_why(expected: str, command: str) -> None:
+    assert category(command) == expected
