@@ -127,10 +127,12 @@ class Executor:
         permit = permit or Permit()
         self.temporary.mkdir(mode=0o700, parents=True, exist_ok=True)
         access = access_for(self.gate.folders, self.temporary, self.gate.closed, network=permit.network)
+        environment = command_environment(self.environment, access.temporary, permit.variables)
+        shell = shutil.which("bash", path=environment["PATH"]) or "/bin/sh"
         return {
-            "argv": self.confinement.wrap(announced((_shell(), "-c", command)), access),
+            "argv": self.confinement.wrap(announced((shell, "-c", command)), access),
             "folder": str(self.folder),
-            "environment": command_environment(self.environment, access.temporary, permit.variables),
+            "environment": environment,
         }
 
 
@@ -199,7 +201,3 @@ def _check(command: str) -> None:
             "E_TOO_LARGE",
             f"The command has more than {COMMAND_BYTES:,} bytes. Write a script with write_file, then run that.",
         )
-
-
-def _shell() -> str:
-    return shutil.which("bash") or "/bin/sh"

@@ -28,6 +28,8 @@ from app.infra.processes import Process
 
 _ROWS, _COLUMNS = 40, 120
 _AT_ONCE = 65_536
+_LAST_READS = 256
+"""Of what a job wrote before it ended; a program that got away may write on."""
 _HEAD = 1_000
 _UNREACHED = "the job was ended before it began"
 
@@ -78,8 +80,9 @@ class _Job:
             how = self._serve()
         finally:
             left = self._offspring.end(self._order["grace"])
-        while self._relay():
-            pass
+        for _ in range(_LAST_READS):
+            if not self._relay():
+                break
         told = self._offspring.told(how, left)
         if not told["begun"] and self._told >= 0:
             self._answer({"why": self._head.decode(errors="replace") or _UNREACHED, "unconfined": True})

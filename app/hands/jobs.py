@@ -41,6 +41,7 @@ _STOP_SECONDS = JOB_GRACE + 7.0
 """For a supervisor to end what it holds; one that takes longer is stuck."""
 
 _KEPT = ("id", "conversation", "command", "folder", "started", "is_kept")
+_SEEN = ("pid", "started")
 _SAID = ("how", "code", "signal", "seconds", "left")
 
 
@@ -211,28 +212,28 @@ class Jobs:
         return [job for name in names if (job := self._find(name)) is not None]
 
     def _find(self, id: str) -> Job | None:
-        facts = self._facts(id, "job") if made_at(id) else None
+        facts = self._facts(id, "job", _KEPT) if made_at(id) else None
         if facts is None:
             return None
         job = Job(**facts)
-        end, process = self._facts(id, "end"), self._process(id)
+        end, process = self._facts(id, "end", _SAID), self._process(id)
         if end is not None:
-            return replace(job, state="ended", ended=Ended(**{name: end[name] for name in _SAID}))
+            return replace(job, state="ended", ended=Ended(**end))
         if process is None or not process.is_running:
             return replace(job, state="lost")
         return replace(job, pid=process.pid)
 
     def _process(self, id: str) -> Process | None:
-        facts = self._facts(id, "process")
+        facts = self._facts(id, "process", _SEEN)
         return Process(**facts) if facts is not None else None
 
-    def _facts(self, id: str, name: str) -> dict[str, Any] | None:
+    def _facts(self, id: str, file: str, names: tuple[str, ...]) -> dict[str, Any] | None:
         """None where they are not there, or cannot be read."""
         try:
-            facts: dict[str, Any] = json.loads((self._place(id) / f"{name}.json").read_bytes())
-        except (OSError, ValueError):
+            facts = json.loads((self._place(id) / f"{file}.json").read_bytes())
+            return {name: facts[name] for name in names}
+        except (OSError, ValueError, LookupError, TypeError):
             return None
-        return facts
 
     def _write_down(self, job: Job) -> None:
         facts = {name: getattr(job, name) for name in _KEPT}

@@ -25,6 +25,7 @@ from typing import Any
 BEGUN = 9
 """The descriptor on which a command says that it begins, after all that had to be set up for it; see ``announced``."""
 
+_HAS_PROC = Path("/proc/self/stat").exists()
 _ADOPT = 36
 """``PR_SET_CHILD_SUBREAPER`` of prctl(2)."""
 _FORCED_SECONDS = 5.0
@@ -196,11 +197,10 @@ def _below(root: int) -> Iterator[int]:
 
 def _parents() -> Iterator[tuple[int, int]]:
     """Process and parent of all that run."""
-    if sys.platform != "linux":
-        told = subprocess.run(
-            ("ps", "-axo", "pid=,ppid="), stdin=subprocess.DEVNULL, capture_output=True, check=False
-        )
-        yield from ((int(line.split()[0]), int(line.split()[1])) for line in told.stdout.splitlines())
+    if not _HAS_PROC:
+        with subprocess.Popen(("ps", "-axo", "pid=,ppid="), stdout=subprocess.PIPE) as ps:
+            pairs = [tuple(map(int, line.split())) for line in ps.communicate()[0].splitlines()]
+        yield from ((pid, parent) for pid, parent in pairs if pid != ps.pid)
         return
     for name in os.listdir("/proc"):  # noqa: PTH208 - names are all that is wanted, of thousands
         if name.isdigit():

@@ -57,7 +57,7 @@ class Shell:
             command,
             lambda piece: context.progress(spool.add(piece) or None, spool.taken, None),
             permit,
-            seconds=min(seconds, COMMAND_SECONDS_MOST),
+            seconds=seconds,
         )
         shown = spool.end(context.most_tokens - _ROOM)
         said = f"[{how_it_ended(ended)}, in {self.executor.folder}.{_left_running(ended)}]"

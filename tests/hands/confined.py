@@ -67,7 +67,7 @@ class Commands:
         closed = ClosedPlaces(machine.home, own=(own,), opened=(own / "attachments",))
         gate = PathGate(workspace or machine.workspace, closed=closed)
         told = {**environment, "HOME": str(machine.home)}
-        executor = Executor(gate, machine.home.parent / "temporary", Confinement(mechanism), told)
+        executor = Executor(gate, own / "temporary", Confinement(mechanism), told)
         return cls(executor, bytearray(), f"mark-{os.urandom(8).hex()}")
 
     async def run(self, command: str, *, network: bool = False, seconds: float = 60.0) -> Ended:

@@ -209,6 +209,18 @@ async def test_one_that_cannot_be_confined_does_not_run(jobs: Jobs, machine: Mac
     assert jobs.list_all() == []
 
 
+async def test_one_whose_notes_are_damaged_hides_no_other(jobs: Jobs, simple: Commands) -> None:
+    first = await jobs.start("true", simple.executor, "conv_1")
+    second = await jobs.start("true", simple.executor, "conv_1")
+    await ended(jobs, first)
+    await ended(jobs, second)
+    for damaged in ("{}", "[]", "half", "null"):
+        (jobs.folder / first.id / "job.json").write_text(damaged)
+        assert [job.id for job in jobs.list_all()] == [second.id]
+    (jobs.folder / second.id / "end.json").write_text("{}")
+    assert jobs.load(second.id).state == "lost"
+
+
 async def test_only_so_many_run_at_once_in_a_conversation(jobs: Jobs, simple: Commands) -> None:
     for _ in range(JOBS_AT_ONCE):
         await jobs.start("sleep 600", simple.executor, "conv_1")

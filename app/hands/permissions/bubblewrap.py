@@ -14,6 +14,8 @@ from pathlib import Path
 from app.hands.permissions.confinement import Access, Badge
 
 _ALONE = ("--unshare-pid", "--unshare-ipc", "--die-with-parent", "--dev", "/dev", "--proc", "/proc")
+_PASSED_THROUGH = "0111"
+"""The mode of a covered folder: neither listed nor written, but what is opened in it can be reached."""
 _PROGRAMS = ("/run/current-system", "/run/wrappers")
 """Where one system keeps all its programs."""
 _RESOLVERS = ("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager")
@@ -67,7 +69,7 @@ def _mounts(access: Access) -> Iterator[tuple[Path, tuple[str, ...]]]:
 
 def _cover(place: Path) -> tuple[str, ...]:
     if place.is_dir():
-        return ("--perms", "0000", "--tmpfs", str(place))
+        return ("--perms", _PASSED_THROUGH, "--tmpfs", str(place))
     return ("--ro-bind", "/dev/null", str(place))
 
 

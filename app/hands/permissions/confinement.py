@@ -198,8 +198,8 @@ def _mechanisms() -> tuple[Mechanism, ...]:
 
     if sys.platform == "darwin":
         return (SandboxExec(),)
-    program = shutil.which("bwrap")
-    return (*((Bubblewrap(program),) if program else ()), Landlock())
+    program = shutil.which("bwrap") or ""
+    return (*((Bubblewrap(program),) if Path(program).is_absolute() else ()), Landlock())
 
 
 @contextmanager
