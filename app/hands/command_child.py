@@ -12,6 +12,7 @@ import os
 import select
 import signal
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from app.hands.offspring import Offspring, Wakes, reserve
@@ -22,16 +23,16 @@ def main() -> None:
     with open(0, "rb", buffering=0, closefd=False) as leash:
         order = json.loads(leash.readline())
     nothing = os.open(os.devnull, os.O_RDWR)
-    wakes = Wakes()
+    wakes, say = Wakes(), partial(_say, os.dup(2))
     try:
-        offspring = Offspring(order, wakes, stdin=nothing, output=1)
+        # The command itself says that it is there: it could kill this process before that does.
+        offspring = Offspring(order, wakes, stdin=nothing, output=1, first=lambda: say({"pid": os.getpid()}))
     except OSError as error:
-        _say({"how": "failed", "why": str(error)})
+        say({"how": "failed", "why": str(error)})
         return
     os.dup2(nothing, 1)  # the output ends with those who write to it
-    _say({"pid": offspring.pid})
     how = _watch(offspring, wakes)
-    _say(offspring.told(how, offspring.end(order["grace"])))
+    say(offspring.told(how, offspring.end(order["grace"])))
 
 
 def _watch(offspring: Offspring, wakes: Wakes) -> str:
@@ -45,6 +46,6 @@ def _watch(offspring: Offspring, wakes: Wakes) -> str:
             return "stopped"
 
 
-def _say(told: dict[str, Any]) -> None:
+def _say(reports: int, told: dict[str, Any]) -> None:
     with suppress(OSError):  # nobody listens any more
-        os.write(2, json.dumps(told).encode() + b"\n")
+        os.write(reports, json.dumps(told).encode() + b"\n")

@@ -127,12 +127,12 @@ class Executor:
         permit = permit or Permit()
         self.temporary.mkdir(mode=0o700, parents=True, exist_ok=True)
         access = access_for(self.gate.folders, self.temporary, self.gate.closed, network=permit.network)
-        environment = command_environment(self.environment, access.temporary, permit.variables)
-        shell = shutil.which("bash", path=environment["PATH"]) or "/bin/sh"
+        variables = command_environment(self.environment, access.temporary, permit.variables)
+        shell = shutil.which("bash", path=variables["PATH"]) or "/bin/sh"
         return {
             "argv": self.confinement.wrap(announced((shell, "-c", command)), access),
             "folder": str(self.folder),
-            "environment": environment,
+            "environment": variables,
         }
 
 

@@ -71,7 +71,9 @@ class _Job:
         self._terminal, inside = _open_terminal()
         self._wakes = Wakes()
         try:
-            self._offspring = Offspring(self._order, self._wakes, stdin=inside, output=inside)
+            self._offspring = Offspring(
+                self._order, self._wakes, stdin=inside, output=inside, first=_take_terminal
+            )
         except OSError as error:
             self._answer({"why": str(error)})
             return
@@ -137,6 +139,10 @@ class _Job:
             os.write(self._told, json.dumps(told).encode())
         os.close(self._told)
         self._told = -1
+
+
+def _take_terminal() -> None:
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def _open_terminal() -> tuple[int, int]:

@@ -8,16 +8,14 @@ Knows nothing but the standard library.
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import os
 import resource
 import select
 import signal
 import subprocess
 import sys
-import termios
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -76,8 +74,13 @@ class Offspring:
     ``reserve`` has to come first.
     """
 
-    def __init__(self, order: Mapping[str, Any], wakes: Wakes, stdin: int, output: int) -> None:
-        """Start ``argv`` in ``folder`` with ``environment``. Raises ``OSError``."""
+    def __init__(
+        self, order: Mapping[str, Any], wakes: Wakes, stdin: int, output: int, first: Callable[[], None]
+    ) -> None:
+        """Start ``argv`` in ``folder`` with ``environment``; in its process ``first`` comes before it.
+
+        Raises ``OSError``.
+        """
         self._wakes = wakes
         self._adopts = _adopt_orphans()
         self._gone = False
@@ -101,7 +104,7 @@ class Offspring:
                 env=order["environment"],
                 start_new_session=True,
                 pass_fds=(BEGUN,),
-                preexec_fn=_take_terminal if os.isatty(stdin) else None,
+                preexec_fn=first,
             )
         finally:
             os.close(BEGUN)
@@ -173,10 +176,6 @@ class Offspring:
 
 def _noted(number: int, frame: object) -> None:
     """The byte in the pipe is all that is needed."""
-
-
-def _take_terminal() -> None:
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def _adopt_orphans() -> bool:

@@ -55,7 +55,7 @@ def test_a_leash_that_is_let_go_ends_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("argv", [("/no/such/program",), ("/",)])
 def test_what_cannot_be_started_says_why(tmp_path: Path, argv: tuple[str, ...]) -> None:
-    _, (end,) = supervise(tmp_path, *argv)
+    _, (*_, end) = supervise(tmp_path, *argv)
     assert end["how"] == "failed"
     assert argv[0] in end["why"]
 
