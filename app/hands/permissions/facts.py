@@ -31,6 +31,8 @@ class Facts:
     """Where the command starts; None for the workspace."""
     secret_files: frozenset[str] = frozenset()
     """The files below the workspace whose name asks (``.env``), as far as the caller knows them."""
+    has_bash: bool = True
+    """False where a plain POSIX shell has to run commands; it reads some texts in other ways."""
     made: Callable[[str], bool] = _nothing
     """Whether this conversation made that file or folder, and all that is in it."""
     real: Callable[[str], str] = _as_written

@@ -46,6 +46,7 @@ _SYSTEM = re.compile(
 _CONTROL = re.compile(
     r"/(?:private/)?etc/(?:sudoers(?:$|\.d|/).*|pam\.d.*|passwd|group|shadow|ld\.so\.preload)|.*/\.ssh/authorized_keys2?"
 )
+_ADDRESS = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]*://")
 _BRACKET = re.compile(r"\[[^\]]*\]")
 _ANYTHING = re.compile(r"(?:/(?:\*\*?|\.\*|\?\*))+$")
 _WILD = re.compile(r"[*?\[\0]")
@@ -71,6 +72,9 @@ _MADE_BY_BUILDS = (
 def reach(typed: str, use: Use, part: str, facts: Facts, folders: frozenset[str] | None) -> Iterator[Finding]:
     """What is to be said about a path. ``folders``: where the command may be running, None for anywhere."""
     if typed in ("", "-"):
+        return
+    if _ADDRESS.match(typed):
+        yield Finding("network", part, "talks to another machine")
         return
     for path in _paths(typed, facts, folders):
         yield from _at(path, use, part, facts)

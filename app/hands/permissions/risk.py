@@ -17,7 +17,7 @@ from app.hands.permissions.risk_names import names_piped
 from app.hands.permissions.risk_words import Words
 from app.hands.permissions.shell_grammar import parse
 from app.hands.permissions.shell_survey import is_cd, moves, names_set
-from app.hands.permissions.shell_text import LONGEST
+from app.hands.permissions.shell_text import LONGEST, ONLY_BASH
 from app.hands.permissions.shell_tree import (
     AndOr,
     Block,
@@ -40,6 +40,8 @@ from app.hands.permissions.verdict import Finding, Judged, Verdict
 def judge(command: str, facts: Facts) -> Verdict:
     """What is thought of a command that bash is to run in ``facts.start``."""
     walk = _Walk(facts)
+    if not facts.has_bash and ONLY_BASH.search(command):
+        walk.record.add(Finding("opaque", command, "needs bash, which is not on this machine", unread=True))
     walk.script(command, State(facts.home, frozenset({facts.start}), facts.temporary))
     return Verdict(tuple(walk.record.finish()), len(command))
 
@@ -105,6 +107,8 @@ class _Walk:
         self._words.redirect(command.redirections, state)
         self._words.assign_before(command, state)
         rows = expand(command.words, state) if command.words else []
+        for assignment in command.assignments if command.words else ():
+            state.forget(assignment.name)
         for row in rows:
             self.record.add(*self._commands.run(row, command.source, state))
         found = tuple(dict.fromkeys(self.record.loose[around:]))
@@ -150,8 +154,9 @@ class _Walk:
         before = state.copy()
         self._statement(step, state)
         if is_cd(step) and isinstance(step, Command):
-            rows = expand(step.words[1:], before)
-            state.folders = folders_after(rows[0], before, self._facts) if len(rows) == 1 else None
+            entered = [folders_after(row, before, self._facts) for row in expand(step.words[1:], before)]
+            known = [folders for folders in entered if folders is not None]
+            state.folders = frozenset().union(*known) if len(known) == len(entered) else None
 
     def _redirected(self, statement: Redirected, state: State) -> None:
         stdin = state.stdin

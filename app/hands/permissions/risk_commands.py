@@ -84,6 +84,7 @@ class Commands:
             stdin=state.stdin,
             run=lambda row: self._inner(row, source, state),
             run_script=lambda text: self._inner_script(text, state),
+            run_later=lambda text: self._later_script(text, state),
             run_code=self._record.unknown_code.append,
         )
 
@@ -103,6 +104,15 @@ class Commands:
             inside = state.copy()
             self._run_script(text.text, inside)
             state.join(inside)
+
+    def _later_script(self, text: Arg, state: State) -> None:
+        """By then a variable may hold anything."""
+        if text.is_known:
+            inside = state.copy()
+            inside.forget_all()
+            inside.volatile |= inside.variables.keys()
+            self._run_script(text.text, inside)
+            state.written |= inside.written
 
 
 def folders_after(targets: Args, state: State, facts: Facts) -> frozenset[str] | None:
@@ -129,7 +139,7 @@ def _enter(call: Call) -> Iterator[Finding]:
     yield from call.path(targets[0] if targets else Arg("~"), "look")
     state.been |= state.folders
     # It may fail, and then the shell stays where it is.
-    state.folders = state.folders | entered
+    state.move(state.folders | entered)
 
 
 _WITH_VALUES = {"read": "-p -d -n -N -t -u -i", "mapfile": "-d -n -O -s -u", "readarray": "-d -n -O -s -u"}

@@ -29,6 +29,7 @@ from app.hands.permissions.shell_values import NO_INPUT, Arg, State, Stdin, expa
 from app.hands.permissions.verdict import Category, Finding
 
 _FILE_NUMBER = re.compile(r"\d+|-")
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL")
 _DECLARES = re.compile(r"[-rxagpfAFl]*")
 
 
@@ -54,6 +55,8 @@ class Words:
                         self._run_body(inside_body, state.copy())
                         if not harmless:
                             self._find("opaque", source, "is worked out in a way that is not understood")
+                    case Variable(name) if _SECRET.search(name) and name not in state.variables:
+                        self._find("sensitive", word.source, f"uses {name}, which may hold a secret")
                     case Arithmetic() if not _is_number(part, state):
                         self._find("opaque", word.source, "works out a number that may run commands")
                     case _:

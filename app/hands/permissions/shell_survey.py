@@ -64,7 +64,7 @@ def moves(body: Iterable[Statement]) -> bool:
     return any(
         isinstance(statement, Unread)
         or (isinstance(statement, Command) and statement.words and _plain(statement.words[0]) in _MOVES)
-        for statement in _all_in(body)
+        for statement in _all_in(body, same_shell=True)
     )
 
 
@@ -81,21 +81,28 @@ def _plain(word: Word) -> str:
     return "".join(part.text for part in word.parts if isinstance(part, Text))
 
 
-def _all_in(body: Iterable[Statement]) -> Iterator[Statement]:
+def _all_in(body: Iterable[Statement], *, same_shell: bool = False) -> Iterator[Statement]:
+    """``same_shell``: leave out what runs in a shell of its own, such as ``( … )``."""
     for statement in body:
         yield statement
-        match statement:
-            case Pipeline(steps):
-                yield from _all_in(steps)
-            case AndOr(left, _, right):
-                yield from _all_in((left, right))
-            case Block(inner) | Loop(body=inner) | Unread(inside=inner):
-                yield from _all_in(inner)
-            case Redirected(body=one) | Function(body=one):
-                yield from _all_in((one,))
-            case Choice(always, arms):
-                yield from _all_in(always)
-                for arm in arms:
-                    yield from _all_in(arm)
-            case _:
-                pass
+        for inner in _parts(statement, same_shell=same_shell):
+            yield from _all_in(inner, same_shell=same_shell)
+
+
+def _parts(statement: Statement, *, same_shell: bool) -> Iterator[Iterable[Statement]]:
+    match statement:
+        case Pipeline(steps) if not same_shell:
+            yield steps
+        case AndOr(left, _, right):
+            yield left, right
+        case Block(inner, subshell) if not (subshell and same_shell):
+            yield inner
+        case Loop(body=inner) | Unread(inside=inner):
+            yield inner
+        case Redirected(body=one) | Function(body=one):
+            yield (one,)
+        case Choice(always, arms):
+            yield always
+            yield from arms
+        case _:
+            pass

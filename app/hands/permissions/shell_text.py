@@ -14,6 +14,11 @@ _HIDDEN = re.compile(
 )
 """Code points that show nothing or turn the direction of text. Joiners are not here: emoji and Persian need them."""
 
+ONLY_BASH = re.compile(
+    r"\$['\"]|[<>]\(|<<<|&>|\|&|>&\s*[^\d\s-]|\[\[|(?<!\$)\(\(|\bfunction\b|\{[^}]*(?:,|\.\.)|\$\[|\bselect\b|\+="
+)
+"""What bash reads in its own way; a plain POSIX shell makes something else of it."""
+
 
 def obstacle(text: str) -> str | None:
     """Why a command cannot be read as it stands: the end of a sentence about it."""

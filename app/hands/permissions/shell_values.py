@@ -22,6 +22,7 @@ from app.hands.permissions.shell_tree import (
 )
 
 MOST_VALUES = 16
+MOST_FOLDERS = 64
 _MOST_WORDS = 64
 
 _BRACES = re.compile(r"(.*?)\{([^{}]*)\}(.*)", re.DOTALL)
@@ -106,6 +107,9 @@ class State:
     def join_folders(self, other: State) -> None:
         known = self.folders is not None and other.folders is not None
         self.folders = (self.folders or frozenset()) | (other.folders or frozenset()) if known else None
+
+    def move(self, folders: frozenset[str]) -> None:
+        self.folders = folders if len(folders) <= MOST_FOLDERS else None
 
     def assign(self, name: str, values: frozenset[Arg] | None) -> None:
         """``values`` None: nobody knows."""

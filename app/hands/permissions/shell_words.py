@@ -129,7 +129,7 @@ class WordReader:
         source = text_of(node)
         match = _PLAIN_EXPANSION.fullmatch(source)
         if match is None:
-            yield self._unclear(node, quoted, harmless=_HARMLESS_EXPANSION.match(source) is not None)
+            yield self._unclear(node, quoted, harmless=_is_harmless(node, source))
         elif match[1] is None or source.startswith("${#"):
             yield Unclear(source, harmless=True, quoted=quoted)
         else:
@@ -163,6 +163,15 @@ class WordReader:
     def _pattern(self, node: Node, quoted: bool) -> Iterator[Part]:
         source = text_of(node)
         yield Text(source, quoted=True) if not set(source) & set("`$") else self._unclear(node, quoted)
+
+
+def _is_harmless(node: Node, source: str) -> bool:
+    """Whether an expansion only works with text, and all commands in it are known."""
+    if not _HARMLESS_EXPANSION.match(source):
+        return False
+    for child in _substitutions(node):
+        source = source.replace(text_of(child), "", 1)
+    return not any(sign in source for sign in ("`", "$(", "<(", ">(", "$["))
 
 
 def _quoted(piece: Piece) -> Part:

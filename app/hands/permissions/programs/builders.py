@@ -10,7 +10,7 @@ from app.hands.permissions.programs.call import Call, Handler, is_question
 from app.hands.permissions.shell_values import Arg
 from app.hands.permissions.verdict import Finding
 
-_PATH_VALUE = re.compile(r"(?:--?[\w-]+=|-[A-Za-z]|@)?((?:/|~|\.\./?).*|\.\.)", re.DOTALL)
+_PATH_VALUE = re.compile(r"(?:--?[\w-]+=|-[A-Za-z]|@)?((?:/|~|\.\./?|\w+://).*|\.\.)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ PROGRAMS: dict[str, Handler] = {
     "cmake": _cmake,
     **dict.fromkeys(
         ("rspec", "rubocop", "phpunit", "phpstan", "php-cs-fixer", "rails"),
-        Builder(risky=r"runner|console|c|r"),
+        Builder(risky=r"runner|console|c|r|credentials.*|secrets.*|dbconsole|db"),
     ),
     **dict.fromkeys(
         ("swift", "xcodebuild", "bazel", "buck", "pants"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -26,7 +27,9 @@ class Call:
     run: Callable[[Args], None]
     """Judges another command that this one runs, with its words; what is unknown in them stays unknown."""
     run_script: Callable[[Arg], None]
-    """Judges a text that a shell runs."""
+    """Judges a text that a shell runs now."""
+    run_later: Callable[[Arg], None]
+    """Judges a text that a shell runs at some other time."""
     run_code: Callable[[str], None]
     """Takes note that code runs of which nothing is known; what it comes from."""
 
@@ -42,7 +45,10 @@ class Call:
     def code(self, arg: Arg) -> Iterator[Finding]:
         """A program or script that is run from a file."""
         where = resolve(arg.text, self.facts, self.state.folders)
-        if where is None or arg.wild or arg.several:
+        if _ELSEWHERE.match(arg.text):
+            yield from self.opaque(f"{arg.text}, which lies on another machine")
+            yield self.find("exfiltration", "fetches a program and runs it")
+        elif where is None or arg.wild or arg.several:
             yield from self.opaque("a program that is only known when it runs")
         elif where & self.state.written:
             yield from self.opaque(f"{arg.text}, which the same command writes")
@@ -78,6 +84,7 @@ class Call:
                 yield from self.path(arg, role)
 
 
+_ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 Handler = Callable[[Call], Iterator[Finding]]
 Risk = tuple[Category, str]
 """Category and sentence of what an option does."""

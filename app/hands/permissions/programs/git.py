@@ -71,13 +71,21 @@ class _When:
     first: bool = False
 
     def fits(self, name: str, arg: Arg, args: Args) -> bool:
-        if (
-            name != self.subcommand
-            or not re.fullmatch(self.word, arg.text)
-            or (self.first and arg is not args[0])
-        ):
+        if name != self.subcommand or not self._is_word(arg.text):
+            return False
+        if self.first and arg is not next((word for word in args if not word.text.startswith("-")), None):
             return False
         return self.unless is None or not any(re.fullmatch(self.unless, other.text) for other in args)
+
+    def _is_word(self, text: str) -> bool:
+        """git understands options that are cut short."""
+        if re.fullmatch(self.word, text):
+            return True
+        return (
+            len(text) > 3
+            and text.startswith("--")
+            and any(known.startswith(text) for known in self.word.split("|") if known.startswith("--"))
+        )
 
 
 _WHENS = (
@@ -234,8 +242,18 @@ def _word(call: Call, name: str, arg: Arg, args: Args) -> Iterator[Finding]:
         yield from _long(call, option, arg)
     if name in _FROM_NETWORK and (_REMOTE_HELPER.match(arg.text) and "::" in arg.text):
         yield from call.opaque("a program that git takes for a remote repository")
+    if match := _FILE_OPTION.fullmatch(arg.text):
+        following = args[args.index(arg) + 1 :]
+        file = match[1] or (following[0].text if following else "\0")
+        yield from call.path(Arg(file), "write" if arg.text.startswith("-o") else "read")
     if name not in ("grep", "commit", "config") and not arg.text.startswith("-"):
         yield from _place(call, name, arg)
+
+
+_FILE_OPTION = re.compile(
+    r"(?:-F|-o|--file|--pathspec-from-file|--contents|--ignore-revs-file)(?:=|(?<=-F)|(?<=-o))?(.*)",
+    re.DOTALL,
+)
 
 
 def _long(call: Call, option: str, arg: Arg) -> Iterator[Finding]:
@@ -250,7 +268,8 @@ def _long(call: Call, option: str, arg: Arg) -> Iterator[Finding]:
 def _place(call: Call, name: str, arg: Arg) -> Iterator[Finding]:
     """A word that may be a path; the repository itself holds what lies in it."""
     if (
-        arg.text.startswith(("/", "~", "..", "file://")) and not re.fullmatch(r"\.\.+[\w/-]*", arg.text)
+        arg.text.startswith(("/", "~", "..", "file://"))
+        and not re.fullmatch(r"\.\.\.?[\w-][\w/-]*", arg.text)
     ) or arg.text == "..":
         yield from call.path(arg, "read")
     elif name in ("diff", "show", "blame", "log", "cat-file", "add"):
@@ -285,8 +304,8 @@ def _other(call: Call, name: str, args: Args) -> Iterator[Finding]:
 
 
 def _clean(call: Call, args: Args) -> Iterator[Finding]:
-    options = "".join(arg.text[1:] for arg in args if re.fullmatch(r"-[a-zA-Z]+", arg.text))
-    if "n" not in options and not any(arg.text == "--dry-run" for arg in args):
+    only_tells = any(re.fullmatch(r"-[dfxXqi]*n[dfxXqi]*|--dry-run", arg.text) for arg in args)
+    if not only_tells or any(arg.text.startswith(("-e", "--ex")) for arg in args):
         yield call.find("destructive", "deletes files that git does not keep")
 
 
@@ -304,6 +323,7 @@ def _rm(call: Call, args: Args) -> Iterator[Finding]:
                 call.stdin,
                 call.run,
                 call.run_script,
+                call.run_later,
                 call.run_code,
             )
         )

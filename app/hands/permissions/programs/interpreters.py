@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from app.hands.permissions.programs.call import Call, Handler, is_question
+from app.hands.permissions.programs.call import Call, Handler, is_question, listed
+from app.hands.permissions.programs.packages import named
+from app.hands.permissions.shell_text import ONLY_BASH
 from app.hands.permissions.shell_values import Arg, Args
 from app.hands.permissions.verdict import Finding
 
@@ -28,6 +31,8 @@ class Interpreter:
         if is_question(call.args) or (len(call.args) == 1 and call.args[0].text in ("-V", "-v", "version")):
             return
         args = call.args
+        if args and args[0].text in self.commands:
+            args = args[1:]
         while args and args[0].text.startswith("-") and args[0].text != "-":
             text = args[0].text
             if text in self.values:
@@ -37,14 +42,12 @@ class Interpreter:
                 return
             elif re.fullmatch(self.options, text):
                 args = args[1:]
-            elif re.fullmatch(self.code, text):
-                yield from call.opaque("code that stands in the command itself")
-                return
             else:
-                yield from call.opaque(f"code by the option {text}")
+                with_code = re.fullmatch(self.code, text) is not None
+                yield from call.opaque(
+                    "code that stands in the command itself" if with_code else f"code by the option {text}"
+                )
                 return
-        if args and args[0].text in self.commands:
-            args = args[1:]
         yield from _file_or_input(call, args)
 
 
@@ -64,64 +67,49 @@ def _looks_like_path(arg: Arg) -> bool:
 
 
 def _module(call: Call, args: Args) -> Iterator[Finding]:
-    """``python -m name``: a tool that is known by that name, or a module of the workspace."""
+    """``python -m name``: a tool that is known by that name, a part of Python itself, or a module of the workspace."""
     if not args or not args[0].is_known:
         yield from call.opaque("a module that is only known when it runs")
         return
-    name = args[0].text
+    name, rest = args[0].text, args[1:]
     if name in _MODULES:
-        call.run((Arg(_MODULES[name]), *args[1:]))
+        call.run((Arg(_MODULES[name]), *rest))
     elif name == "http.server":
         yield call.find("exfiltration", "offers files to other machines")
-    elif name in _READERS:
-        for arg in args[1:]:
-            yield from call.path(arg, "read") if not arg.text.startswith("-") else ()
+    elif name.partition(".")[0] in sys.stdlib_module_names and name not in _HARMLESS_MODULES:
+        yield from call.opaque(f"{name}, a part of Python that may do anything")
     else:
         yield call.find("changes", f"runs the module {name}")
-        for arg in args[1:]:
+        yield from (
+            found for arg in rest[:1] for found in named(call, arg.text) if found.category != "changes"
+        )
+        for arg in rest:
             yield from call.path(arg, "read") if _looks_like_path(arg) else ()
 
 
 _MODULES = {
     **{
         name: name
-        for name in ("pytest", "mypy", "ruff", "black", "isort", "flake8", "pylint", "coverage", "tox", "nox")
+        for name in ("pytest", "mypy", "ruff", "black", "isort", "flake8", "pylint", "coverage", "tox")
     },
     **{
         name: name
-        for name in ("pip", "uv", "twine", "poetry", "pipx", "hatch", "pdm", "virtualenv", "pyright")
+        for name in ("nox", "pip", "uv", "twine", "poetry", "pipx", "hatch", "pdm", "virtualenv", "pyright")
     },
     "venv": "virtualenv",
     "build": "pyproject-build",
     "ensurepip": "pip",
     "conda": "conda",
-    "IPython": "ipython",
-    "pdb": "pdb",
-    "code": "ipython",
-    "idlelib": "ipython",
-    "timeit": "ipython",
-    "cProfile": "pdb",
-    "profile": "pdb",
-    "runpy": "ipython",
-    "trace": "pdb",
-    "zipapp": "ipython",
-    "smtpd": "nc",
-    "ftplib": "nc",
-    "telnetlib": "nc",
+    "awscli": "aws",
+    "httpx": "curl",
+    "httpie": "http",
+    "yt_dlp": "yt-dlp",
+    "sphinx": "sphinx-build",
+    "pre_commit": "pre-commit",
 }
-_READERS = frozenset(
-    (
-        "json.tool",
-        "tokenize",
-        "ast",
-        "dis",
-        "this",
-        "site",
-        "sysconfig",
-        "platform",
-        "compileall",
-        "py_compile",
-    )
+_HARMLESS_MODULES = listed(
+    "json.tool tokenize ast dis this site sysconfig platform compileall py_compile unittest doctest calendar tabnanny "
+    "test"
 )
 
 _PYTHON = Interpreter(
@@ -130,6 +118,10 @@ _PYTHON = Interpreter(
     code=r"-[a-zA-Z]*c.*",
 )
 _SHELL = r"-[euxvfn]+|-euo|-[eux]*o|--norc|--noprofile|--posix|pipefail"
+
+
+POSIX = ("sh", "dash", "ash", "rbash", "mksh")
+FOREIGN = ("zsh", "ksh", "fish", "csh", "tcsh")
 
 
 def _shell(call: Call) -> Iterator[Finding]:
@@ -151,19 +143,27 @@ def _shell(call: Call) -> Iterator[Finding]:
     if args and args[0].text == "--":
         args = args[1:]
     if not args and call.stdin.kind == "text" and call.stdin.text is not None:
+        yield from _other_shell(call, call.stdin.text)
         call.run_script(Arg(call.stdin.text))
     else:
         yield from _file_or_input(call, args)
 
 
 def _shell_text(call: Call, args: Args) -> Iterator[Finding]:
+    """A text for a shell. Other shells read some texts in other ways; those are not understood."""
     while args and args[0].text.startswith("-"):
         args = args[1:]
     if not args:
         return
     if not args[0].is_known or args[0].several:
         yield from call.opaque("a text that is only known when it runs")
+    yield from _other_shell(call, args[0].text)
     call.run_script(args[0])
+
+
+def _other_shell(call: Call, text: str) -> Iterator[Finding]:
+    if call.name in FOREIGN or (call.name in POSIX and ONLY_BASH.search(text)):
+        yield from call.opaque(f"a text that {call.name} may read in another way than bash")
 
 
 def _source(call: Call) -> Iterator[Finding]:
@@ -232,7 +232,7 @@ PROGRAMS: dict[str, Handler] = {
     **dict.fromkeys(
         ("python", "python2", "python3", "pypy", "pypy3", *(f"python3.{n}" for n in range(6, 20))), _PYTHON
     ),
-    **dict.fromkeys(("sh", "bash", "dash", "zsh", "ksh", "ash", "rbash", "mksh", "fish"), _shell),
+    **dict.fromkeys(("bash", *POSIX, *FOREIGN), _shell),
     "node": _node,
     "nodejs": _node,
     "ts-node": _NODE,

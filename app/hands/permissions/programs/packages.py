@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 from app.hands.permissions.programs.call import Call, Handler, is_question, listed
@@ -16,6 +16,16 @@ _PUBLISHES = "makes something public or changes it on another machine"
 _RUNS = "runs the tools of the project"
 _TELLS = re.compile(r"publish|release|deploy|upload|push|ship")
 _INSTALL_WORD = re.compile(r"install|setup|bootstrap|deps|upgrade")
+
+
+_LIKE_A_SCRIPT = re.compile(
+    r"(?:test|build|lint|format|check|type|types|dev|start|compile|e2e|unit|ci|cov|coverage|storybook|fix|clean|docs|preview)"
+    r"(?:[:-][\w:.-]*)?"
+)
+_HARMLESS_OPTION = re.compile(
+    r"--?[\w.-]+=[^\0]*|-[qsvVBeUonX]|--(?:quiet|silent|verbose|offline|frozen|locked|json|no-[\w-]+|color|ansi|non-interactive"
+    r"|frozen-lockfile|batch-mode|if-present|stacktrace|info|parallel|daemon|rerun-tasks|continue|workspaces|release)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,28 +51,46 @@ class Tool:
     """A pattern of options by which it runs something else."""
     passes: str = r"(?!)"
     """A pattern of words before the subcommand that do no harm."""
+    several: bool = False
+    """Each word is a subcommand of its own, as with Maven."""
     others_are_scripts: bool = False
-    """Any other subcommand is the name of a script of the project."""
+    """Other words that sound like it are names of scripts of the project."""
 
     def __call__(self, call: Call) -> Iterator[Finding]:
-        args = self._behind_options(call.args)
         if is_question(call.args):
             return
+        args = yield from self._behind_options(call)
+        yield from self._words(call)
+        if not args:
+            yield from self._alone(call)
+        elif not args[0].is_known:
+            yield from call.opaque("a command that is only known when it runs")
+        elif self.several:
+            for arg in args:
+                if not arg.text.startswith("-"):
+                    yield from self._subcommand(call, arg.text, args)
+        else:
+            yield from self._subcommand(call, args[0].text, args)
+
+    def _words(self, call: Call) -> Iterator[Finding]:
+        """Options by which it runs something else, and paths, wherever they stand."""
         for arg in call.args:
             if re.fullmatch(self.risky, arg.text):
                 yield from call.opaque(f"what the option {arg.text} names")
             if re.fullmatch(r"(?:--?[\w-]+=)?(?:/|~|\.\./).*", arg.text):
                 yield from call.path(Arg(arg.text.partition("=")[2] or arg.text, arg.wild), "read")
-        if not args:
-            yield from self._alone(call)
-        elif not args[0].is_known:
-            yield from call.opaque("a command that is only known when it runs")
-        else:
-            yield from self._subcommand(call, args[0].text, args)
 
-    def _behind_options(self, args: Args) -> Args:
+    def _behind_options(self, call: Call) -> Generator[Finding, None, Args]:
+        """What is said about the options before the subcommand; returns what follows them."""
+        args = call.args
         while args and (args[0].text.startswith("-") or re.fullmatch(self.passes, args[0].text)):
-            args = args[2:] if args[0].text in self.values.split() else args[1:]
+            text = args[0].text
+            if text in self.values.split():
+                args = args[2:]
+                continue
+            if text.startswith("-") and not _HARMLESS_OPTION.fullmatch(text):
+                yield call.find("opaque", f"has the option {text}, and what that does is not known")
+            args = args[1:]
         return args
 
     def _alone(self, call: Call) -> Iterator[Finding]:
@@ -93,7 +121,7 @@ class Tool:
             yield call.find("publish", _PUBLISHES)
         elif name in self.network.split():
             yield call.find("network", "talks to another machine")
-        elif self.others_are_scripts and re.fullmatch(r"[\w:.-]+", name):
+        elif self.others_are_scripts and _LIKE_A_SCRIPT.fullmatch(name):
             yield from named(call, name)
         else:
             yield from call.opaque(f"{call.name} {name}, and what that does is not known")
@@ -101,7 +129,9 @@ class Tool:
 
 def named(call: Call, name: str) -> Iterator[Finding]:
     """A task of the project; its name tells whether it reaches out."""
-    if _TELLS.search(name):
+    if "://" in name:
+        yield from call.opaque(f"{name}, which lies on another machine")
+    elif _TELLS.search(name):
         yield call.find("publish", _PUBLISHES)
     elif _INSTALL_WORD.search(name):
         yield call.find("install", _INSTALLS)
@@ -173,8 +203,8 @@ def _make_variable(call: Call, text: str) -> Iterator[Finding]:
 
 _NPM = Tool(
     looks="ls list ll view info show outdated root prefix bin why explain help version fund query",
-    runs="test t tst start stop restart build lint format check rebuild pack",
-    installs="install i add ci update up upgrade uninstall remove rm un link dedupe prune init create it "
+    runs="test t tst start stop restart build lint format check pack",
+    installs="install i add ci update up upgrade uninstall remove rm un link dedupe prune init create it rebuild "
     "clean-install install-test",
     publishes="publish unpublish deprecate dist-tag owner access team star login logout adduser token hook org profile",
     network="search ping doctor audit whoami",
@@ -222,7 +252,7 @@ _UV = Tool(
     installs="sync add remove pip tool python self init",
     publishes="publish",
     wraps="run",
-    fetches="x",
+    values="--directory --project --python -p",
 )
 _POETRY = Tool(
     looks="show check version about env help",
@@ -256,6 +286,8 @@ _GRADLE = Tool(
     installs="install wrapper",
     risky=r"-I.*|--init-script.*|-D.*exec.*|-b.*|--build-file.*|-s.*settings.*",
     passes=r"\w+:\w+",
+    values="-f --file -pl --projects -p --project-dir -P -T --threads",
+    several=True,
 )
 _DOTNET = Tool(
     runs="build test run format clean pack",
@@ -271,7 +303,8 @@ _MIX = Tool(
 )
 _COMPOSER = Tool(
     looks="show info outdated validate",
-    runs="test run-script check lint dump-autoload",
+    runs="test check lint dump-autoload",
+    scripts="run-script run",
     installs="install update require remove create-project global",
 )
 

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from app.hands.permissions.programs.call import Call, Handler, Program, each, is_question, listed
+from app.hands.permissions.programs.call import (
+    Call,
+    Handler,
+    Program,
+    each,
+    is_question,
+    listed,
+    read_options,
+)
 from app.hands.permissions.verdict import Finding
 
 _TEXT = Program(rest="text")
@@ -78,6 +87,7 @@ _JQ = Program(
         "--slurpfile": ("opaque", "reads a file into a variable"),
     },
 )
+_JQ_REACHES = re.compile(r"(?<![.\w])(?:env|import|include)\b|\$ENV|\$__")
 _HEAD = Program(values=each("text", "-n -c --lines --bytes"))
 _CUT = Program(
     values=each("text", "-d -f -c -b --delimiter --fields --characters --bytes --output-delimiter")
@@ -120,8 +130,25 @@ def _echo(call: Call) -> Iterator[Finding]:
 
 def _ps(call: Call) -> Iterator[Finding]:
     """``ps e`` shows the environment of other programs."""
-    if any("e" in arg.text.lstrip("-") and not arg.text.startswith("-") for arg in call.args):
+    first = call.args[0].text if call.args else ""
+    if (first.isalpha() and "e" in first) or "-E" in first:
         yield call.find("sensitive", "shows the environment of programs, where keys and passwords are kept")
+
+
+def _date(call: Call) -> Iterator[Finding]:
+    """A word without ``+`` is a time that is set."""
+    operands = [
+        value for option, value in read_options(call.args, _DATE) if option is None and value is not None
+    ]
+    if any(not operand.text.startswith("+") for operand in operands):
+        yield call.find("privilege", "sets the clock")
+    yield from _DATE(call)
+
+
+def _jq(call: Call) -> Iterator[Finding]:
+    if any(_JQ_REACHES.search(arg.text) for arg in call.args):
+        yield call.find("sensitive", "may print the environment or read other files")
+    yield from _JQ(call)
 
 
 _TABLES: tuple[tuple[str, Handler], ...] = (
@@ -140,7 +167,7 @@ _TABLES: tuple[tuple[str, Handler], ...] = (
         "sum cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum md5 shasum base64 base32 basenc",
         _READ,
     ),
-    ("zcat bzcat xzcat zstdcat lz4cat gzcat nm size readelf objdump look tokei cloc scc pdfinfo", _READ),
+    ("zcat bzcat xzcat zstdcat lz4cat gzcat nm size readelf objdump look tokei scc pdfinfo", _READ),
     ("head tail", _HEAD),
     ("cut", _CUT),
     ("tr", _TEXT),
@@ -152,10 +179,10 @@ _TABLES: tuple[tuple[str, Handler], ...] = (
     ("sort", _SORT),
     ("uniq", _uniq),
     ("xxd", _xxd),
-    ("date", _DATE),
+    ("date", _date),
     ("printf", _PRINTF),
     ("tree", _TREE),
-    ("jq", _JQ),
+    ("jq", _jq),
     ("printenv", _printenv),
     ("test [", _test),
     ("ps pgrep", _ps),

@@ -55,7 +55,9 @@ _SED = Program(
 )
 _AWK_TOKEN = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|#[^\n]*|\s+|.", re.DOTALL)
 _AWK_PATTERN = re.compile(r"/(?:[^/\\\n\[]|\\.|\[\^?\]?[^\]\n]*\])*/")
-_AWK_ACTS = re.compile(r"\b(?:system|getline|close|fflush|ENVIRON|PROCINFO)\b|@|(?<!\|)\|(?!\|)")
+_AWK_ACTS = re.compile(
+    r"\b(?:system|getline|close|fflush|ENVIRON|PROCINFO|SYMTAB|ARGV|ARGC)\b|@|(?<!\|)\|(?!\|)"
+)
 _AWK = Program(
     first=("text",),
     values={
@@ -231,8 +233,16 @@ def _bare_awk(script: str) -> str:
         if match is None:
             return "|"
         at = match.end()
-        kept += " " if pattern or (match[0][0] in '"#' and len(match[0]) > 1) else match[0]
-    return kept
+        if pattern:
+            kept += "r"
+        elif match[0].startswith("#"):
+            kept += "\n"
+        elif len(match[0]) > 1 and match[0].startswith('"'):
+            kept += "s"
+        else:
+            kept += match[0]
+    # A slash that is left divides, or so it seems: then a quote or a hash sign may stand in a pattern instead.
+    return "|" if "/" in kept and set(script) & set('"#') else kept
 
 
 def _fd(call: Call) -> Iterator[Finding]:

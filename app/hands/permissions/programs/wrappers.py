@@ -99,7 +99,7 @@ def _trap(call: Call) -> Iterator[Finding]:
         return
     if not args[0].is_known:
         yield from call.opaque("a text that is only known when it runs")
-    call.run_script(args[0])
+    call.run_later(args[0])
 
 
 def _watch(call: Call) -> Iterator[Finding]:

@@ -52,7 +52,8 @@ _PATCH = Program(
 _TAR_VALUES = {
     **each("text", "--exclude --strip-components -b --mtime --owner --group --mode --format --sort"),
     **each("write", "-C --directory"),
-    **each("read", "-T --files-from -X --exclude-from"),
+    **each("read", "-X --exclude-from"),
+    **each("unclear", "-T --files-from"),
 }
 _TAR_ONLY = listed(
     "-c -x -t -v -z -j -J -p -k -h -a -O -m --create --extract --list --verbose --gzip --bzip2 "
@@ -63,7 +64,7 @@ _ZIP = Program(
     rest="tree",
     first=("write",),
     values={**each("text", "-x -i -P --exclude --include"), **each("write", "-b")},
-    only=frozenset(("-r", "-q", "-j", "-9", "-0", "-1", "-6", "-u", "-v", "-y", "-X", "-D", "-@")),
+    only=frozenset(("-r", "-q", "-j", "-9", "-0", "-1", "-6", "-u", "-v", "-y", "-X", "-D")),
 )
 _UNZIP = Program(
     values={**each("write", "-d"), **each("text", "-x -P")},
