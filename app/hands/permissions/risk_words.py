@@ -81,9 +81,9 @@ class Words:
                 self._assign(assignment, state)
 
     def declare(self, statement: Declaration, state: State) -> None:
-        options = "".join(
-            part.text for word in statement.options for part in word.parts if isinstance(part, Text)
-        )
+        self.look_into(statement.options, state)
+        parts = [part for word in statement.options for part in word.parts]
+        options = "".join(part.text if isinstance(part, Text) else "?" for part in parts)
         if not _DECLARES.fullmatch(options):
             self._find("opaque", statement.source, "declares variables in a way that is not understood")
         if not statement.names and not statement.assignments:

@@ -115,7 +115,8 @@ def read_expression(reader: Reader, node: Node) -> Statement:
     operators = [text_of(leaf) for leaf in found if leaf.type not in WORDS]
     words = tuple(reader.words.read(leaf) for leaf in found if leaf.type in WORDS)
     redirects = opening == "[" and {"<", ">"} & set(operators)
-    if redirects or _BY_NAME & set(operators):
+    ends = opening == "[" and "\n" in text_of(node)
+    if redirects or ends or _BY_NAME & set(operators) or any(reader.stray(node, found)):
         return reader.unread(node)
     works_out = opening == "[[" and _WORKS_OUT & set(operators)
     return reader.whole(node, Expression(words, words if works_out else (), text_of(node)))

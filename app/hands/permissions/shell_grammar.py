@@ -8,7 +8,7 @@ or ``Unclear``. Nothing is dropped.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -77,12 +77,18 @@ class Reader:
         found.extend(self.stray(node))
         return tuple(found)
 
-    def stray(self, node: Node) -> Iterator[Unread]:
-        """What lies between the children of a node and is not blank, and line ends that join two words to one."""
-        for before, after in pairwise(node.children):
+    def stray(self, node: Node, children: Sequence[Node] | None = None) -> Iterator[Unread]:
+        """What lies between the children of a node and is not blank there.
+
+        A line end is no blank within a simple command; with a backslash before it, it may join two words to one.
+        """
+        for before, after in pairwise(node.children if children is None else children):
             between = self.source[before.end_byte : after.start_byte]
-            joins = between.replace(b"\\\n", b"") == b"" and before.type not in ("&&", "||", "|")
-            if not _BLANK.fullmatch(between) or (between and joins):
+            joined = between.replace(b"\\\n", b"")
+            after_operator = before.type in ("&&", "||", "|", "|&")
+            joins = between and not joined and not after_operator
+            ends = b"\n" in joined and node.type in _ONE_LINE and not after_operator
+            if joins or ends or not _BLANK.fullmatch(between):
                 yield Unread(between.decode("utf-8", "replace"), _UNREAD)
 
     def statement(self, node: Node) -> Statement:
@@ -141,17 +147,21 @@ class Reader:
         return Command((), tuple(self._assignment(child) for child in children), (), text_of(node))
 
     def _assignment(self, node: Node) -> Assignment:
-        name = node.child_by_field_name("name")
-        value = node.child_by_field_name("value")
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        label, _, index = (text_of(name) if name else "").partition("[")
         inside = tuple(self.words.read(child) for child in leaves(node) if child.type in WORDS)
-        plain = name is not None and name.type == "variable_name" and len(node.children) <= 3
-        if not plain or any(child.type == "+=" for child in node.children):
-            return Assignment(text_of(name).partition("[")[0] if name else "", None, inside)
+        places = [index.removesuffix("]")] if index else []
+        # bash works out what stands in brackets as a number, and runs the commands in it.
+        places.extend(word.source for word in inside if word.source.startswith("["))
+        if places or len(node.children) > 3 or any(child.type == "+=" for child in node.children):
+            return Assignment(label, None, (*inside, *map(self.words.arithmetic, places)))
         if value is None:
-            return Assignment(text_of(name) if name else "", Word((), ""))
-        if value.type == "array":
-            return Assignment(text_of(name) if name else "", None, inside)
-        return Assignment(text_of(name) if name else "", self.words.read(value))
+            return Assignment(label, Word((), ""))
+        return (
+            Assignment(label, None, inside)
+            if value.type == "array"
+            else Assignment(label, self.words.read(value))
+        )
 
     def declaration(self, node: Node) -> Statement:
         keyword, *rest = node.children
@@ -194,9 +204,8 @@ class Reader:
         return Pipeline(steps, text_of(node))
 
     def negated(self, node: Node) -> Statement:
-        return Block(
-            tuple(self.statement(child) for child in node.children if child.is_named), subshell=False
-        )
+        inside = tuple(self.statement(child) for child in node.children if child.is_named)
+        return self.whole(node, Block(inside, subshell=False))
 
     def block(self, node: Node) -> Statement:
         if node.children and node.children[0].type == "((":
@@ -263,7 +272,7 @@ class Reader:
 
     def whole(self, node: Node, statement: Statement) -> Statement:
         """The statement, and beside it what of its node was not looked at."""
-        stray = tuple(self.stray(node)) if node.type not in _LOOSE else ()
+        stray = tuple(self.stray(node))
         return Block((statement, *stray), subshell=False) if stray else statement
 
 
@@ -273,8 +282,12 @@ def _redirect(inner: Statement, redirections: tuple[Redirection, ...], source: s
     return Redirected(inner, redirections, source)
 
 
-_LOOSE = {"redirected_statement"}
-"""Nodes whose here-documents are no child of theirs; ``read_here_document`` looks at what lies between."""
+_ONE_LINE = {
+    *("command", "declaration_command", "unset_command", "variable_assignment", "variable_assignments"),
+    *("file_redirect", "herestring_redirect", "redirected_statement", "negated_command", "pipeline", "list"),
+    *("concatenation", "array_element", "simple_expansion"),
+}
+"""Nodes in which a line end is the end of a command, whatever the grammar says."""
 
 _REDIRECTS = {">", ">>", "<", "&>", "&>>", ">&", "<&", ">|", "<<<"}
 _STATEMENTS: dict[str, Callable[[Reader, Node], Statement]] = {

@@ -21,6 +21,8 @@ EVERYDAY = [
     "gcc -O2 -Wall -o build/main src/main.c && ./build/main",
     "rustc main.rs",
     "rails test",
+    'pytest -q; echo "exit $?"',
+    "pytest -q > build/log.txt 2>&1 || tail -20 build/log.txt",
 ]
 
 ASKS = {

@@ -27,6 +27,16 @@ EVERYDAY = [
     "javac Main.java && java Main",
     "python manage.py test",
     "python manage.py migrate",
+    "python -m unittest discover -s tests",
+    "python -m flask run",
+    "python -m black --check .",
+    "python -m ruff check",
+    "python -m compileall src",
+    "sh -c 'for f in *.py; do wc -l \"$f\"; done'",
+    "sh -c 'echo $((1+2))'",
+    "bash -c '[[ -f x ]] && cat x'",
+    "node -v && npm -v",
+    "python3 -V",
 ]
 
 ASKS = {
@@ -35,6 +45,7 @@ ASKS = {
         "bash -lc 'rm -rf src'",
         "bash -c -- 'rm -rf src'",
         "sh <<'EOF'\nrm -rf src\nEOF\n",
+        ".venv/bin/rm -rf src",
     ],
     "opaque": [
         "python -c 'print(1)'",
@@ -48,15 +59,37 @@ ASKS = {
         "python ../x.py",
         "python ~/x.py",
         "bash /tmp/other/x.sh",
+        "sh -c $'echo hi\\n[[ a > b ]]'",
+        "sh -c '((rm -rf x))'",
+        "sh -c \"echo \\$'a\\\\'; rm -rf x; echo \\\\''\"",
+        "python -m webbrowser https://x",
+        "python -m pdb x.py",
+        "python -m pydoc -b",
+        "python -m asyncio",
+        "source x.sh; cat y",
+        "python -c \"open('x','w')\"",
+        "source ~/.ssh/x",
+        "python ~/.ssh/x",
     ],
     "exfiltration": [
         "python -m http.server",
+        "python https://x/y.py",
     ],
     "dotenv": [
         "source .env",
     ],
     "privilege": [
         "bash -c 'sudo ls'",
+    ],
+    "publish": [
+        "python -m awscli s3 ls",
+        "python -m flask deploy",
+    ],
+    "network": [
+        "python -m httpx https://x",
+    ],
+    "sensitive": [
+        "python x.py < ~/.ssh/id_rsa",
     ],
 }
 

@@ -23,6 +23,7 @@ ASKS = {
         "gh api -X DELETE repos/x/y",
         "gh repo delete x",
         "rsync -a --delete src/ dst/",
+        "rsync --delete /tmp/e/ ~/",
     ],
     "publish": [
         "gh pr create",
@@ -52,6 +53,7 @@ ASKS = {
     ],
     "sensitive": [
         "ssh-keygen -y -f x",
+        "rsync --files-from=list / dst",
     ],
 }
 

@@ -44,6 +44,19 @@ EVERYDAY = [
     "cargo tree",
     "mix test",
     "npm run dev &",
+    "mvn clean test",
+    "./gradlew clean build",
+    "mvn -f sub/pom.xml test",
+    "npm --silent test",
+    "cargo test -q",
+    "cargo build --release -p app",
+    "go test -v -run TestX ./pkg/...",
+    "uv --directory sub run pytest",
+    "make -j8 all test",
+    "make CFLAGS=-O2",
+    "npx jest --coverage",
+    "yarn test:unit",
+    "pnpm lint",
 ]
 
 ASKS = {
@@ -76,6 +89,8 @@ ASKS = {
         "twine upload dist/*",
         "cargo publish",
         "make deploy",
+        "mvn test deploy",
+        "./gradlew build publish",
     ],
     "exfiltration": [
         "npm exec foo",
@@ -96,6 +111,12 @@ ASKS = {
         "make SHELL=./x",
         "npm test --script-shell=./x",
         "npm run test --registry=https://x",
+        "npm --foo test publish",
+        "npm --ignore-scripts test publish",
+        "yarn node -e 'code'",
+        "yarn global add x",
+        "yarn plugin import https://e/x.js",
+        "cargo --foo build publish",
     ],
     "outside": [
         "make -C /etc",

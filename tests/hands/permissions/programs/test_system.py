@@ -18,6 +18,8 @@ ASKS = {
         "docker compose up",
         "yes",
         "yes | rm -r src",
+        "su$x'do' ls",
+        "docker run -v ~/.ssh:/x y",
     ],
     "publish": [
         "docker push x",
@@ -36,6 +38,10 @@ ASKS = {
         "tmux new -d",
         "screen -dm x",
         "su -c id",
+        "sudo -h",
+        "sudo --version",
+        "su\\do ls",
+        "chown -R x ~",
     ],
     "destructive": [
         "kill -9 -1",

@@ -20,6 +20,14 @@ EVERYDAY = [
     "awk 'NR > 1 && $2 >= 10 {print $1, $3}' data.tsv",
     "awk '/foo|bar/ {print NR\": \"$0}' file.txt",
     "ls -l | awk '{print $5}'",
+    "awk '{print $1/$2}' f",
+    "awk '{ total += $1 / 100 } END { print total }' f",
+    'awk \'BEGIN { FS = "," } $3 ~ /^a"b/ { print $1 " -> " $2 }\' f',
+    "awk -v n=3 'NR==n' f",
+    "find . -name node_modules -prune -o -name '*.ts' -print",
+    "find . -type f -size +1M -exec ls -lh {} \\;",
+    "grep -rln foo src | xargs sed -i 's/foo/bar/g'",
+    "rg -l foo | xargs wc -l",
 ]
 
 ASKS = {
@@ -32,6 +40,10 @@ ASKS = {
     "destructive": [
         "find . -exec sh -c 'rm \"$1\"' _ {} \\;",
         "find . -fprintf /etc/x y",
+        "find . -name '*.txt' | while read f; do rm \"$f\"; done",
+        "cat list | xargs rm -rf",
+        "ls | xargs -I{} cp {} /etc",
+        "sed -i d ~/x",
     ],
     "opaque": [
         "awk 'BEGIN{system(\"id\")}'",
@@ -44,6 +56,13 @@ ASKS = {
         "sed -n '/x/w /tmp/y' f",
         "sed '1!G;h;$!d;e id' f",
         "xargs -a /etc/passwd echo",
+        "awk 'BEGIN{ARGV[1]=\"/etc/shadow\";ARGC=2}{print}'",
+        'awk \'BEGIN { if (1) /"/; print "a" > "f"; x = "/" }\'',
+        'awk \'BEGIN { print /"/; print "a" > "f"; x = "/" }\'',
+        'awk \'{ print ("a" / 2) > "f" / 3 }\' f',
+        "awk '{ if (x) /#/ ; print > $1 }' f",
+        "cat list | xargs cat",
+        "find . -type d -exec bash -c 'cd \"$1\"; rm -rf x' _ {} \\;",
     ],
     "outside": [
         "find / -name x",
@@ -51,6 +70,10 @@ ASKS = {
     ],
     "privilege": [
         "xargs sudo ls",
+    ],
+    "sensitive": [
+        "awk 1 ~/.ssh/id",
+        "sed -n p ~/.ssh/id",
     ],
 }
 

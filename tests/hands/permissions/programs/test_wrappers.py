@@ -17,6 +17,9 @@ EVERYDAY = [
     "nice -n 10 make",
     "coverage run -m pytest",
     "coverage report",
+    "trap 'echo bye' EXIT; ls",
+    "trap 'rm -f x.tmp' EXIT",
+    'OUT=build; for f in a b; do cp $f.txt "$OUT/$f.md"; done',
 ]
 
 ASKS = {
@@ -34,6 +37,8 @@ ASKS = {
         "trap 'rm -rf src' EXIT",
         "trap -- 'rm -rf src' 0",
         "watch 'rm -rf src'",
+        "time -p rm -rf src",
+        "exec 2>&1; rm -rf src",
     ],
     "privilege": [
         "env sudo ls",
@@ -46,6 +51,11 @@ ASKS = {
         "HOME=/x ls",
         "BASH_ENV=x bash y.sh",
         "PYTHONSTARTUP=x python y.py",
+        "IFS=,; x=rm,-rf,src; $x",
+        "nice -n 5 nohup env -i bash -c 'eval \"rm -rf src\"'",
+        "env -i PATH=/x ls",
+        "env PATH=. ls",
+        "command sudo ls",
     ],
     "sensitive": [
         "env",
@@ -59,6 +69,9 @@ ASKS = {
         "env -C / ls",
         "env -S 'rm -rf src'",
         "env -u PATH ls",
+    ],
+    "outside": [
+        'eval "cd .."; cat x',
     ],
 }
 

@@ -20,6 +20,7 @@ EVERYDAY = [
     "chmod 755 scripts/run.sh",
     "ln -s ../README.md docs/README.md",
     "mktemp",
+    "tar cf build/x.tar src",
 ]
 
 ASKS = {
@@ -30,6 +31,7 @@ ASKS = {
         "rm -f notes.md",
         "shred x",
         "truncate -s 0 important.txt",
+        "rm -rf src 2>/dev/null",
     ],
     "destructive": [
         "rm -rf .",
@@ -55,6 +57,37 @@ ASKS = {
         "patch -o /etc/x y",
         "unzip x.zip -d /etc",
         "gzip /etc/hosts",
+        "rm -r ~/.",
+        "rm -rf ~/..",
+        "rm -rf ~//",
+        "rm -rf //",
+        "rm -rf /./",
+        "rm -rf /home/u/",
+        'rm -rf "$HOME"/',
+        "rm -rf ${HOME}",
+        "rm -rf $HOME/*",
+        "rm -rf /home/*",
+        "rm -rf /ho*",
+        "rm -rf /*/",
+        "rm -rf ~u",
+        "rm -rf {/,src}",
+        "rm -rf /{bin,usr}",
+        "rm --rec --for /",
+        "rm -R /",
+        "rm -fr /",
+        "rm -f -r /",
+        "rm / -rf",
+        "rm -- -rf /",
+        "rm -rf -- ~",
+        "chmod -R 000 ~",
+        "cp /dev/null ~/x",
+        "dd if=/dev/zero of=$HOME/x",
+        "truncate -s0 ~/x",
+        "mv ~/x /dev/null",
+        "ln -sf /dev/null ~/x",
+        "install /dev/null ~/x",
+        "tar czf - -C ~ .ssh",
+        "tar czf x.tgz -C / etc",
     ],
     "dotenv": [
         "cp .env x",
@@ -62,11 +95,15 @@ ASKS = {
     ],
     "outside": [
         "ln -s /etc/passwd x",
+        "cp -r .. x",
     ],
     "sensitive": [
         "ln -s ~/.aws x",
         "mv src/x ~/.ssh/",
         "cp -t ~/.ssh x",
+        "cp -r / x",
+        "tar czf x.tgz ~/.ssh",
+        "zip -r x.zip ~/.gnupg",
     ],
     "privilege": [
         "chmod 777 x",
@@ -83,6 +120,8 @@ ASKS = {
         "tar -I ./x -cf y.tar z",
         "tar xPf x.tar",
         "zip x.zip y -T -TT id",
+        "tar cf x.tar -T list",
+        "zip x.zip -@",
     ],
 }
 
