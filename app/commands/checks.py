@@ -37,6 +37,10 @@ class Finding:
     """Puts it right without losing anything; returns what it did."""
 
 
+_OF_DOCUMENTS = {"PIL": "Pillow", "pypdf": "pypdf", "openpyxl": "openpyxl"}
+"""What the extra of that name brings, by what is imported of it."""
+
+
 def check_versions() -> Iterator[Finding]:
     system = f"{platform.system()} {platform.release()}"
     yield Finding("version", "ok", f"Plancia {__version__}, Python {platform.python_version()}, {system}.")
@@ -47,11 +51,12 @@ def check_versions() -> Iterator[Finding]:
             "litellm is not installed, so only hosts that speak like OpenAI, Anthropic or Ollama can be reached. "
             'Add it with: pip install "plancia[providers]"',
         )
-    if find_spec("PIL") is None:
+    missing = [name for module, name in _OF_DOCUMENTS.items() if find_spec(module) is None]
+    if missing:
         yield Finding(
             "version",
             "note",
-            "Pillow is not installed, so no model can look at a picture in the workspace. "
+            f"{', '.join(missing)} not installed, so models do not see all pictures and documents in the workspace. "
             'Add it with: pip install "plancia[documents]"',
         )
 

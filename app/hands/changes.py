@@ -73,6 +73,8 @@ def write_file(gate: PathGate, ledger: ReadLedger, arguments: Arguments, check_s
     with gate.find(arguments["path"], "write") as place, write_lock(place.path):
         place.look_again()
         before = _content(place) if place.status is not None else None
+        if before:
+            _text_of(before, place.label)
         data, note = _as_before(content, before)
         if len(data) > WHOLE_FILE_BYTES:
             raise Refused(
@@ -126,7 +128,8 @@ def _text_of(data: bytes, label: str) -> Decoded:
     decoded = decode(data)
     if decoded is None:
         raise Refused(
-            "E_NOT_EDITABLE", f"{label} is no text and cannot be edited. Leave it, or make a new file."
+            "E_NOT_EDITABLE",
+            f"{label} is no text and would be broken by one. Leave it, or write a new file under another name.",
         )
     return decoded
 

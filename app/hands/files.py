@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 from functools import partial
 
 from app.engine.tools import Tool, ToolContext, ToolOutput
+from app.hands.documents.extract import Documents, may_be_document, view_document
 from app.hands.errors import Refused
 from app.hands.large import view_large
 from app.hands.ledger import SHOWN_HASH, ReadLedger, content_hash
-from app.hands.limits import LISTED_ENTRIES, SNIFFED_BYTES, WHOLE_FILE_BYTES
+from app.hands.limits import DOCUMENT_BYTES, LISTED_ENTRIES, SNIFFED_BYTES, WHOLE_FILE_BYTES
 from app.hands.permissions.closed_places import asks
 from app.hands.permissions.names import shown
 from app.hands.permissions.paths import PathGate
@@ -52,10 +53,11 @@ def looking_tools(
             "Read a text file. The first line of the answer, in brackets, says which lines these are, of how many, "
             "and anything unusual; below it stands the text exactly as it is, without line numbers, so that you can "
             "quote it in edit_file. Long files come in pieces: the last line in brackets then says how to ask for "
-            "the next one. A file must be read before it is changed. A picture is shown to you as one.",
+            "the next one. A file must be read before it is changed. A picture is shown to you as one; of a PDF, Word, "
+            "Excel or PowerPoint file you get the text, which edit_file cannot change.",
             schema({"path": PATH}, {"range": _RANGE}),
             True,
-            partial(read_file, gate, ledger, keep_picture),
+            partial(read_file, gate, ledger, Documents(), keep_picture),
         ),
         HandTool(
             "list_files",
@@ -78,6 +80,7 @@ def looking_tools(
 async def read_file(
     gate: PathGate,
     ledger: ReadLedger,
+    documents: Documents,
     keep_picture: KeepPicture | None,
     arguments: Arguments,
     context: ToolContext,
@@ -85,9 +88,12 @@ async def read_file(
     read = await in_thread(partial(_read, gate, ledger, arguments))
     if isinstance(read, str):
         return read
-    if keep_picture is None or not (find_kind(read.data) or "").endswith("image"):
+    if keep_picture is not None and (find_kind(read.data) or "").endswith("image"):
+        return await _picture(read, keep_picture)
+    found = await documents.read(read.data, read.label) if may_be_document(read.data) else None
+    if found is None:
         return _no_text(read.label, len(read.data), read.data[:SNIFFED_BYTES])
-    return await _picture(read, keep_picture)
+    return view_document(read.label, read.data, found, Range.of(arguments.get("range")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +106,13 @@ def _read(gate: PathGate, ledger: ReadLedger, arguments: Arguments, check_stop: 
     wanted = Range.of(arguments.get("range"))
     with gate.find(arguments["path"], "read") as place, place.open_file() as file:
         size = os.fstat(file.fileno()).st_size
-        if size > WHOLE_FILE_BYTES:
-            head = os.pread(file.fileno(), SNIFFED_BYTES, 0)
+        head = os.pread(file.fileno(), SNIFFED_BYTES, 0)
+        most = DOCUMENT_BYTES if may_be_document(head) else WHOLE_FILE_BYTES
+        if size > most:
             if looks_binary(head):
                 return _no_text(place.label, size, head)
             return view_large(place.label, size, file, wanted, check_stop)
-        data = read_whole(file, place.label, WHOLE_FILE_BYTES)
+        data = read_whole(file, place.label, most)
     ledger.note(place.path, content_hash(data))
     decoded = decode(data)
     if decoded is None:

@@ -35,6 +35,21 @@ PICTURE_SECONDS = 20.0
 PICTURE_BYTES = 64 * 1024 * 1024
 """More than any picture of a bounded size, however badly it is packed."""
 
+DOCUMENT_BYTES = 64 * 1024 * 1024
+"""The largest document whose text is taken out."""
+
+DOCUMENT_PROCESSOR_SECONDS = 30
+"""Processor time after which what was read of a document is all that is shown."""
+
+DOCUMENT_SECONDS = 60.0
+"""After which reading a document is given up."""
+
+DOCUMENT_CHARACTERS = 4_000_000
+"""Text of one document, kept for the run that reads it range by range."""
+
+DOCUMENTS_KEPT = 2
+"""Documents whose text is kept at once."""
+
 SEARCH_SECONDS = 30.0
 """After which a search gives what it has."""
 
@@ -79,3 +94,21 @@ JOB_SEGMENT = 4 * 1024 * 1024
 
 JOB_INPUT = 16_384
 """Characters that a job is sent at once."""
+
+WEB_SECONDS = 45.0
+"""For a page or a search, redirects included."""
+
+WEB_CONNECT_SECONDS = 8.0
+"""Until a web server takes a connection."""
+
+WEB_BYTES = 8 * 1024 * 1024
+"""Of a page, unpacked; what comes after them is left out."""
+
+WEB_REDIRECTS = 5
+
+PAGE_SECONDS = 15.0
+"""After which the making of text from a page is given up."""
+
+FOUND_PAGES = 8
+FOUND_PAGES_MOST = 20
+"""Default and most results of ``web_search``."""

@@ -7,11 +7,10 @@ Knows nothing but the standard library and Pillow.
 from __future__ import annotations
 
 import io
-import json
-import resource
-import sys
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
+
+from app.hands.opening_child import Answer, answer
 
 if TYPE_CHECKING:
     from PIL import Image as pillow
@@ -23,8 +22,7 @@ MOST_PIXELS = 24_000_000
 LARGEST_PNG = 3_000_000
 """Bytes; a larger one is a photograph, and kept as JPEG."""
 QUALITY = 85
-MEMORY = 1024 * 1024 * 1024
-"""Bytes of addresses that the program may have, where the system can limit them."""
+PROCESSOR_SECONDS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,25 +59,15 @@ def shrink(data: bytes) -> tuple[Sides, bytes]:
 
 
 def main() -> None:
-    _limit_memory()
-    small = b""
+    answer(_look, PROCESSOR_SECONDS)
+
+
+def _look(data: bytes) -> Answer:
     try:
-        sides, small = shrink(sys.stdin.buffer.read())
-        told: dict[str, Any] = asdict(sides)
+        sides, small = shrink(data)
     except TooLarge as error:
-        told = {"too_large": str(error)}
-    except MemoryError:
-        told = {"failed": "it takes too much memory"}
-    except Exception as error:  # noqa: BLE001 - a decoder meets any bytes, and raises what it likes
-        told = {"failed": str(error)}
-    sys.stdout.buffer.write(json.dumps(told).encode() + b"\n" + small)
-
-
-def _limit_memory() -> None:
-    try:
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    except (OSError, ValueError):
-        pass  # this system has no such limit
+        return {"too_large": str(error)}, b""
+    return asdict(sides), small
 
 
 def _jpeg(picture: pillow.Image) -> bytes:

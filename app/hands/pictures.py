@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
-
-import anyio
-from anyio.lowlevel import RunVar
 
 from app.engine.messages import Image
-from app.hands.children import child, of_ours, output_of
 from app.hands.errors import Refused
 from app.hands.limits import PICTURE_BYTES, PICTURE_SECONDS
+from app.hands.opening import EXTRA, folder_of, opened
 from app.infra.files import write_atomic
 from app.infra.ids import NewId
-
-EXTRA = 'pip install "plancia[documents]"'
 
 _MEDIA_TYPES = {"png": "image/png", "jpeg": "image/jpeg"}
 _REF = re.compile(r"results/[0-9a-z_]{1,60}/img_[0-9a-z]{1,40}\.(png|jpeg)")
@@ -80,15 +72,10 @@ async def make_small(data: bytes, label: str, seconds: float = PICTURE_SECONDS) 
 
     So too where the extra ``documents`` is not installed.
     """
-    command = _command(label)
-    async with _one_at_a_time():
-        try:
-            with anyio.fail_after(seconds):
-                told, small = await _asked(command, data)
-        except TimeoutError:
-            raise Refused("E_TIMEOUT", f"{label} took too long to be opened. Scale it down first.") from None
-        except OSError as error:
-            raise Refused("E_FAILED", f"{label} could not be opened: {error}.", transient=True) from error
+    folder = _library(label)
+    told, small = await opened(
+        "app.hands.picture_child", [folder], data, label=label, seconds=seconds, most=PICTURE_BYTES
+    )
     match told:
         case {
             "kind": "png" | "jpeg" as kind,
@@ -105,40 +92,11 @@ async def make_small(data: bytes, label: str, seconds: float = PICTURE_SECONDS) 
             raise Refused("E_FAILED", f"{label} cannot be opened as a picture.")
 
 
-async def _asked(command: Sequence[str], data: bytes) -> tuple[Any, bytes]:
-    """What the child says of a picture, and the small one; None where it broke off."""
-    answer = bytearray()
-    async with child(command, folder=Path("/"), told=data) as process:
-        async for piece in output_of(process):
-            answer += piece
-            if len(answer) > PICTURE_BYTES:
-                return None, b""
-        if await process.wait() != 0:
-            return None, b""
-    told, _, small = bytes(answer).partition(b"\n")
-    try:
-        return json.loads(told), small
-    except ValueError:
-        return None, b""
-
-
-def _command(label: str) -> tuple[str, ...]:
-    pillow = find_spec("PIL")
-    if pillow is None or pillow.origin is None:
+def _library(label: str) -> Path:
+    folder = folder_of("PIL")
+    if folder is None:
         raise Refused(
             "E_FAILED",
             f"{label} is a picture, and what opens pictures is not installed here. Ask the user to run: {EXTRA}",
         )
-    return of_ours("app.hands.picture_child", Path(pillow.origin).parents[1])
-
-
-_turn: RunVar[anyio.Lock] = RunVar("turn")
-
-
-def _one_at_a_time() -> anyio.Lock:
-    """The lock of this event loop: a large picture takes much memory, and many may be asked for side by side."""
-    lock = _turn.get(None)
-    if lock is None:
-        lock = anyio.Lock()
-        _turn.set(lock)
-    return lock
+    return folder

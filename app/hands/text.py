@@ -28,6 +28,7 @@ _KINDS = (
     (b"GIF8", "GIF image"),
     (b"%PDF-", "PDF document"),
     (b"PK\x03\x04", "ZIP archive or office document"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "office document of an old kind, or a locked one"),
     (b"\x1f\x8b", "gzip archive"),
     (b"BZh", "bzip2 archive"),
     (b"\xfd7zXZ\0", "xz archive"),

@@ -44,6 +44,11 @@ def view(label: str, size: int, hash_: str, decoded: Decoded, wanted: Range | No
     notes = [number_of(size, "byte"), *_oddities(decoded), f"hash {hash_[:SHOWN_HASH]}"]
     if not text:
         return f"[{label} is empty: {', '.join(notes)}]"
+    return view_text(label, text, notes, wanted)
+
+
+def view_text(label: str, text: str, notes: list[str], wanted: Range | None) -> str:
+    """A text of ours that is not empty, with a word on where it is from. Raises ``Refused`` as ``view``."""
     if wanted and wanted.unit == "char":
         return _chars(label, text, wanted, notes)
     return _lines(label, text, wanted, notes)

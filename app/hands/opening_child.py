@@ -1,0 +1,38 @@
+"""What programs have in common that open what others made: limits before anything is read, one answer at the end.
+
+The answer is one JSON line, and bytes behind it. Knows nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+from collections.abc import Callable
+from typing import Any
+
+MEMORY = 1024 * 1024 * 1024
+"""Bytes of addresses that the program may have, where the system can limit them."""
+
+Answer = tuple[dict[str, Any], bytes]
+
+
+def answer(look: Callable[[bytes], Answer], processor_seconds: int) -> None:
+    """Look at what comes on standard input and say it; what takes more than it may is ended by the system."""
+    _limit(resource.RLIMIT_AS, MEMORY)
+    _limit(resource.RLIMIT_CPU, processor_seconds)
+    rest = b""
+    try:
+        told, rest = look(sys.stdin.buffer.read())
+    except MemoryError:
+        told = {"failed": "it takes too much memory"}
+    except Exception as error:  # noqa: BLE001 - a decoder meets any bytes, and raises what it likes
+        told = {"failed": str(error) or type(error).__name__}
+    sys.stdout.buffer.write(json.dumps(told).encode() + b"\n" + rest)
+
+
+def _limit(what: int, most: int) -> None:
+    try:
+        resource.setrlimit(what, (most, most))
+    except (OSError, ValueError):
+        pass  # this system has no such limit
