@@ -81,6 +81,7 @@ class Reader:
         """What lies between the children of a node and is not blank there.
 
         A line end is no blank within a simple command; with a backslash before it, it may join two words to one.
+        Two words with nothing between them are one word, which the grammar does not always see.
         """
         for before, after in pairwise(node.children if children is None else children):
             between = self.source[before.end_byte : after.start_byte]
@@ -88,7 +89,8 @@ class Reader:
             after_operator = before.type in ("&&", "||", "|", "|&")
             joins = between and not joined and not after_operator
             ends = b"\n" in joined and node.type in _ONE_LINE and not after_operator
-            if joins or ends or not _BLANK.fullmatch(between):
+            one_word = not between and before.type in _WORD_LIKE and after.type in _WORD_LIKE
+            if joins or ends or (one_word and node.type == "command") or not _BLANK.fullmatch(between):
                 yield Unread(between.decode("utf-8", "replace"), _UNREAD)
 
     def statement(self, node: Node) -> Statement:
@@ -289,6 +291,7 @@ _ONE_LINE = {
 }
 """Nodes in which a line end is the end of a command, whatever the grammar says."""
 
+_WORD_LIKE = WORDS | {"command_name", "$"}
 _REDIRECTS = {">", ">>", "<", "&>", "&>>", ">&", "<&", ">|", "<<<"}
 _STATEMENTS: dict[str, Callable[[Reader, Node], Statement]] = {
     "command": Reader.command,

@@ -26,7 +26,8 @@ MOST_FOLDERS = 64
 _MOST_WORDS = 64
 
 _BRACES = re.compile(r"(.*?)\{([^{}]*)\}(.*)", re.DOTALL)
-_RANGE = re.compile(r"(-?\d{1,4})\.\.(-?\d{1,4})|([a-z])\.\.([a-z])|([A-Z])\.\.([A-Z])")
+_NESTED = re.compile(r"\{[^{}]*\{|\}[^{}]*\}")
+_RANGE = re.compile(r"(-?[1-9]\d{0,3}|0)\.\.(-?[1-9]\d{0,3}|0)|([a-z])\.\.([a-z])|([A-Z])\.\.([A-Z])")
 _KEPT = str.maketrans("{},*?[", "\x01\x02\x03\x04\x05\x06")
 _GIVEN_BACK = str.maketrans("\x01\x02\x03\x04\x05\x06", "{},*?[")
 NUMBER = "*"
@@ -167,6 +168,11 @@ def _alternatives(word: Word, state: State) -> Iterator[Args]:
     several = any(_is_several(part, choice) for part, choice in zip(word.parts, choices, strict=True))
     quoted = any(getattr(part, "quoted", False) for part in word.parts)
     plain = all(isinstance(part, Text) for part in word.parts)
+    if not plain and any(
+        isinstance(part, Text) and not part.quoted and "{" in part.text for part in word.parts
+    ):
+        yield (Arg(UNKNOWN, several=True, plain=False),)  # $x{1,2} is $x1 $x2
+        return
     for pieces in product(*choices):
         text = "".join(pieces)
         if not text and not quoted and word.parts:
@@ -180,8 +186,10 @@ def _part(part: Part, state: State) -> Iterator[str]:
     match part:
         case Text(text, quoted):
             yield text.translate(_KEPT) if quoted else text
-        case Variable("?" | "#" | "$" | "!"):
+        case Variable("?" | "#" | "$"):
             yield NUMBER
+        case Variable("!"):
+            yield from ("", NUMBER)  # there may be no program in the background
         case Variable(name, quoted):
             values = state.find(name)
             if values is None or (not quoted and any(set(value.text) & set(" \t\n") for value in values)):
@@ -211,16 +219,17 @@ def _arg(text: str, *, several: bool, plain: bool) -> Arg:
 
 
 def _braced(text: str) -> list[str]:
-    """Brace expansion: ``a{b,c}`` is two words."""
+    """Brace expansion: ``a{b,c}`` is two words. Braces in braces are not understood."""
+    if "${" in text or _NESTED.search(text):
+        return [UNKNOWN]
     waiting, done = [text], []
     while waiting:
         each = waiting.pop(0)
         match = _BRACES.fullmatch(each)
-        if match is None or "${" in each:
+        if match is None:
             done.append(each)
         elif (items := _items(match[2])) is None:
-            inner = f"{match[1]}\x01{match[2]}\x02{match[3]}"
-            waiting.insert(0, inner)
+            waiting.insert(0, f"{match[1]}\x01{match[2]}\x02{match[3]}")
         else:
             waiting[:0] = [f"{match[1]}{item}{match[3]}" for item in items]
         if len(waiting) + len(done) > _MOST_WORDS:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import subprocess
+
 import pytest
 
 from app.hands.permissions.shell_grammar import parse
@@ -75,3 +78,82 @@ def test_a_variable_that_a_function_sets_is_never_known() -> None:
     assert at.find("x") is None
     assert at.may_hold_text("x")
     assert not at.may_hold_text("never_set")
+
+
+PIECES = [
+    *(
+        "a",
+        "b",
+        "x y",
+        "'",
+        "'",
+        '"',
+        '"',
+        "\\",
+        "$",
+        "$'",
+        "\\n",
+        "\\x41",
+        "\\'",
+        '\\"',
+        "\\\\",
+        " ",
+        "\t",
+        "{a,b}",
+        "{1..3}",
+        "{",
+        "}",
+    ),
+    *(
+        ",",
+        "..",
+        "#",
+        " #",
+        "=",
+        "-",
+        "$x",
+        "${x}",
+        "$y",
+        "*",
+        "?",
+        "\\\n",
+        "é",
+        "$HOME",
+        "%",
+        "!",
+        "^",
+        "[",
+        "]",
+        ":",
+        "@",
+        "+",
+    ),
+    *("`", "/", '$"', "\\$", "\\`", "{a,{b,c}}", "{c..a}", "{01..3}", "''", '""', "$x{1..2}"),
+]
+
+
+def passed_on(text: str) -> list[str]:
+    """The words that bash passes on; restricted, without any program and with an empty folder for its names."""
+    done = subprocess.run(
+        ["/bin/bash", "--norc", "-r", "-c", f"set -f; x=xx; y='y z'; printf '%s\\0' begin {text}"],
+        env={"HOME": "/w", "PATH": "", "LC_ALL": "C.UTF-8"},
+        capture_output=True,
+        timeout=20,
+        check=False,
+    )
+    return done.stdout.decode().split("\0")[1:-1]
+
+
+def test_bash_passes_on_the_words_that_are_known() -> None:
+    chance, compared = random.Random(11), 0
+    known = state(x="xx", y="y z")
+    known.home = "/w"
+    while compared < 250:
+        text = "".join(chance.choice(PIECES) for _ in range(chance.randint(1, 8)))
+        body = parse(f"echo {text}")
+        if len(body) != 1 or not isinstance(body[0], Command) or body[0].redirections:
+            continue
+        (args, *others) = expand(body[0].words, known)
+        if not others and args[0] == Arg("echo") and all(arg.is_known and not arg.several for arg in args):
+            compared += 1
+            assert [arg.text for arg in args[1:]] == passed_on(text), text
