@@ -238,10 +238,21 @@ def _asks(path: str, facts: Facts) -> bool:
     name = path.rpartition("/")[2]
     if not _WILD.search(path):
         return asks(name)
-    if any(fnmatchcase(secret, path) for secret in facts.secret_files):
+    if any(_stands_for(path, secret) for secret in facts.secret_files):
         return True
     hidden = name.startswith(".") and any(_may_be(name, pattern) for pattern in ASK)
     return (hidden or asks(name)) and not any(fnmatchcase(name, free) for free in FREE)
+
+
+def _stands_for(path: str, secret: str) -> bool:
+    """Whether a wildcard finds a file; ``/**/`` is any way down, hidden folders too, as find goes it."""
+    if "/**/" in path:
+        return fnmatchcase(secret, path.replace("/**/", "/*"))
+    names, found = path.split("/"), secret.split("/")
+    return len(names) == len(found) and all(
+        fnmatchcase(there, name) and not (there.startswith(".") and name[:1] in "*?[")
+        for name, there in zip(names, found, strict=True)
+    )
 
 
 def _is_guarded(names: tuple[str, ...]) -> bool:

@@ -177,6 +177,10 @@ def test_reading_a_whole_folder_asks_where_a_secret_lies_in_it() -> None:
     facts = replace(FACTS, secret_files=frozenset({f"{WORKSPACE}/sub/.env"}))
     assert category("grep -r KEY .", facts) == "dotenv"
     assert category("cat sub/.*", facts) == "dotenv"
+    assert category("find . -type f -exec cat {} +", facts) == "dotenv"
+    assert category("find . -type f | xargs grep x", facts) == "dotenv"
+    assert seen("cat sub/* *", facts).is_safe
+    assert seen("find . -name '*.py' -exec cat {} +", facts).is_safe
     assert seen("grep -r KEY src", facts).is_safe
 
 

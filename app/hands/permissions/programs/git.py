@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.hands.permissions.programs.call import Call, Handler, Program, Risk, is_question, listed
 from app.hands.permissions.shell_values import Arg, Args
@@ -313,20 +313,7 @@ def _rm(call: Call, args: Args) -> Iterator[Finding]:
     if any(arg.text == "--cached" for arg in args):
         yield call.find("changes", "takes files out of the index")
     else:
-        yield from Program(rest="delete tree", changes="deletes files")(
-            Call(
-                call.name,
-                args,
-                call.source,
-                call.facts,
-                call.state,
-                call.stdin,
-                call.run,
-                call.run_script,
-                call.run_later,
-                call.run_code,
-            )
-        )
+        yield from Program(rest="delete tree", changes="deletes files")(replace(call, args=args))
 
 
 PROGRAMS: dict[str, Handler] = {"git": git}

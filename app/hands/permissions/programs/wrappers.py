@@ -116,7 +116,7 @@ def _busybox(call: Call) -> Iterator[Finding]:
     yield from ()
 
 
-def _dry(call: Call) -> Iterator[Finding]:
+def run_in_project(call: Call) -> Iterator[Finding]:
     """``uv run``, ``poetry run`` and their like, with the command behind ``run`` or ``exec``."""
     yield call.find("changes", "runs a program of the project")
     args: Args = call.args[1:]
@@ -136,8 +136,6 @@ def _dry(call: Call) -> Iterator[Finding]:
     if args:
         call.run(args)
 
-
-run_in_project = _dry
 
 PROGRAMS: dict[str, Handler] = {
     "env": _env,
