@@ -230,6 +230,14 @@ def test_others_do(command: str) -> None:
     assert decide("standard", seen(command), confined=True).kind != "deny"
 
 
+@pytest.mark.parametrize(
+    "command", ["[[ a > b ]]", "ls &> x", "((x))", "cat <(ls)", "echo {a,b}", "echo $'a\\'; ls #'"]
+)
+def test_without_bash_what_only_bash_reads_so_asks(command: str) -> None:
+    assert not seen(command, replace(FACTS, has_bash=False)).is_safe
+    assert seen("ls && echo $((1 + 2)) > x", replace(FACTS, has_bash=False)).is_safe
+
+
 # Words and limits
 
 

@@ -48,7 +48,7 @@ class Call:
         if _ELSEWHERE.match(arg.text):
             yield from self.opaque(f"{arg.text}, which lies on another machine")
             yield self.find("exfiltration", "fetches a program and runs it")
-        elif where is None or arg.wild or arg.several:
+        elif where is None or arg.wild or arg.several or arg.text == "-":
             yield from self.opaque("a program that is only known when it runs")
         elif where & self.state.written:
             yield from self.opaque(f"{arg.text}, which the same command writes")

@@ -221,16 +221,17 @@ def _lists(args: Args) -> bool:
 def _config(call: Call, args: Args) -> Iterator[Finding]:
     words = [arg.text for arg in args if not arg.text.startswith("-")]
     options = {arg.text for arg in args if arg.text.startswith("-")}
-    reads = options & {"--get", "--get-all", "--list", "-l", "--get-regexp", "--get-urlmatch"} or words[
-        :1
-    ] in (["get"], ["list"])
-    scoped = options & {"--edit", "-e", "--file", "-f", "--blob"} or any(
-        o.startswith("--file=") for o in options
-    )
+    reads = options & _CONFIG_READS or words[:1] in (["get"], ["list"])
     asks_one = len(words) == 1 and words[0] not in ("edit", "unset", "set")
     sets_harmless = len(words) == 2 and not options and _HARMLESS_SETTINGS.fullmatch("=".join(words))
-    if scoped or not (reads or asks_one or sets_harmless):
+    if not options <= _CONFIG_READS | _CONFIG_SCOPES or not (reads or asks_one or sets_harmless):
         yield call.find("privilege", "changes settings by which git runs programs")
+
+
+_CONFIG_READS = listed("--get --get-all --list -l --get-regexp --get-urlmatch")
+_CONFIG_SCOPES = listed(
+    "--global --local --system --worktree --show-origin --show-scope --name-only -z --null --includes"
+)
 
 
 def _word(call: Call, name: str, arg: Arg, args: Args) -> Iterator[Finding]:

@@ -7,6 +7,8 @@ import pytest
 from tests.hands.permissions.verdicts import category, seen
 
 EVERYDAY = [
+    "git config --list --show-origin",
+    "git config --global user.name",
     "git status --short",
     "git diff",
     "git diff --stat HEAD~3",
@@ -113,6 +115,9 @@ ASKS = {
         "git update-index --x",
     ],
     "privilege": [
+        "git config --unset x.y",
+        "git config --edit",
+        "git config --global --list --edit",
         "git config core.pager 'sh -c id'",
         "git config --global alias.x '!id'",
         "git remote add x https://example.com",

@@ -99,6 +99,7 @@ ASKS = {
         "pnpm dlx foo",
     ],
     "opaque": [
+        "echo x | make -f -",
         "uv run --with x python y.py",
         "cargo --config 'build.rustc-wrapper=\"x\"' build",
         "cargo run --config x",
