@@ -1,4 +1,4 @@
-"""Changing files: ``write_file`` and ``edit_file``. Nothing is changed that the run has not seen as it is.
+"""Changing files: ``write_file``, ``edit_file``, ``delete_file``. Nothing is changed that the run has not seen as is.
 
 Reading, comparing and replacing a file happen under its lock, so that of two runs that read the same state the
 later one is told, and nothing is silently lost.
@@ -11,7 +11,8 @@ from functools import partial
 from app.engine.tools import Tool
 from app.hands.errors import Refused
 from app.hands.ledger import SHOWN_HASH, ReadLedger, content_hash, write_lock
-from app.hands.limits import WHOLE_FILE_BYTES
+from app.hands.limits import DOCUMENT_BYTES, WHOLE_FILE_BYTES
+from app.hands.permissions.closed_places import asks
 from app.hands.permissions.paths import PathGate
 from app.hands.permissions.places import Place, read_whole
 from app.hands.replace import find_like, replace
@@ -68,10 +69,21 @@ def changing_tools(gate: PathGate, ledger: ReadLedger) -> tuple[Tool, ...]:
     )
 
 
+def deleting_tool(gate: PathGate, ledger: ReadLedger) -> Tool:
+    return HandTool(
+        "delete_file",
+        "Delete one file, or a link and not what it points to. A file that is not empty must have been read before "
+        "and be unchanged since. Folders are not deleted.",
+        schema({"path": PATH}),
+        False,
+        threaded(partial(delete_file, gate, ledger)),
+    )
+
+
 def write_file(gate: PathGate, ledger: ReadLedger, arguments: Arguments, check_stop: CheckStop) -> str:
     content = _sound(arguments["content"], "content")
     with gate.find(arguments["path"], "write") as place, write_lock(place.path):
-        place.look_again()
+        _look_again(ledger, place)
         before = _content(place) if place.status is not None else None
         if before:
             _text_of(before, place.label)
@@ -101,7 +113,7 @@ def edit_file(gate: PathGate, ledger: ReadLedger, arguments: Arguments, check_st
     old = _sound(arguments["old_string"], "old_string")
     new = _sound(arguments["new_string"], "new_string")
     with gate.find(arguments["path"], "edit") as place, write_lock(place.path):
-        place.look_again()
+        _look_again(ledger, place)
         before = _content(place)
         decoded = _text_of(before, place.label)
         _refuse_unread(ledger, place)
@@ -119,9 +131,36 @@ def edit_file(gate: PathGate, ledger: ReadLedger, arguments: Arguments, check_st
     )
 
 
-def _content(place: Place) -> bytes:
+def delete_file(gate: PathGate, ledger: ReadLedger, arguments: Arguments, check_stop: CheckStop) -> str:
+    with gate.find(arguments["path"], "delete") as place, write_lock(place.path):
+        _look_again(ledger, place)
+        was_link = place.is_link
+        if place.is_file:
+            _refuse_unseen(ledger, place)
+        elif place.status is not None and not place.is_folder and not was_link:
+            raise Refused(
+                "E_DENIED", f"{place.label} is a pipe, socket or device. Leave it, or ask the user."
+            )
+        check_stop()
+        place.delete()
+        ledger.forget(place.path)
+    return f"Deleted {'the link ' if was_link else ''}{place.label}."
+
+
+def _look_again(ledger: ReadLedger, place: Place) -> None:
+    """Now that nobody else of ours changes it. That it is gone is said once to a run that has read it."""
+    place.look_again()
+    if place.status is None and ledger.find(place.path) is not None:
+        ledger.forget(place.path)
+        raise Refused(
+            "E_STALE",
+            f"{place.label} has been deleted since it was read. Make it anew with write_file if it should exist.",
+        )
+
+
+def _content(place: Place, most: int = WHOLE_FILE_BYTES) -> bytes:
     with place.open_file() as file:
-        return read_whole(file, place.label, WHOLE_FILE_BYTES)
+        return read_whole(file, place.label, most)
 
 
 def _text_of(data: bytes, label: str) -> Decoded:
@@ -148,6 +187,28 @@ def _refuse_unread(ledger: ReadLedger, place: Place) -> None:
             "E_NOT_READ",
             f"{place.label} has not been read in this run. Read it with read_file, then change it.",
         )
+
+
+def _refuse_unseen(ledger: ReadLedger, place: Place) -> None:
+    """For a file that is to be deleted: it has to be as the run has read it, unless it is empty."""
+    assert place.status is not None, "it is a file"
+    known, size = ledger.find(place.path), place.status.st_size
+    if known is None and asks(place.path.name):
+        raise Refused(
+            "E_DENIED", f"{place.label} may hold secrets, so no tool deletes it. Ask the user to do it."
+        )
+    if known is None and size > WHOLE_FILE_BYTES:
+        raise Refused(
+            "E_TOO_LARGE",
+            f"{place.label} is too large to be read whole, so it is not deleted. Ask the user to do it.",
+        )
+    if size == 0:
+        return
+    _refuse_unread(ledger, place)
+    now = _content(place, DOCUMENT_BYTES)
+    if content_hash(now) != known:
+        state = _state(place, now, decode(now), "")
+        raise Refused("E_STALE", f"{state}\nRead it again, then delete it if it should still go.")
 
 
 def _refuse_stale(

@@ -20,6 +20,10 @@ class ReadLedger:
         """The run knows this content of the resolved ``path``: it read it or wrote it."""
         self._hashes[path] = content_hash
 
+    def forget(self, path: Path) -> None:
+        """The run knows that nothing is there any more."""
+        self._hashes.pop(path, None)
+
     def find(self, path: Path) -> str | None:
         return self._hashes.get(path)
 

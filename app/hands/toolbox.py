@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.engine.tools import Tool
-from app.hands.changes import changing_tools
+from app.hands.changes import changing_tools, deleting_tool
 from app.hands.files import looking_tools
 from app.hands.ledger import ReadLedger
 from app.hands.permissions.paths import PathGate
@@ -13,9 +13,13 @@ from app.hands.search import searching_tools
 
 
 def file_tools(
-    gate: PathGate, ledger: ReadLedger, keep_picture: KeepPicture | None = None
+    gate: PathGate, ledger: ReadLedger, keep_picture: KeepPicture | None = None, *, deleting: bool = False
 ) -> dict[str, Tool]:
-    """The tools of one run: its folders and closed places, what it has read so far, where its pictures go."""
+    """The tools of one run: its folders and closed places, what it has read so far, where its pictures go.
+
+    ``deleting``: also what deletes files; only for those whose changes can be undone.
+    """
     searching = searching_tools(gate, find_ripgrep(gate.workspace))
-    tools = (*looking_tools(gate, ledger, keep_picture), *searching, *changing_tools(gate, ledger))
+    changing = (*changing_tools(gate, ledger), *([deleting_tool(gate, ledger)] if deleting else []))
+    tools = (*looking_tools(gate, ledger, keep_picture), *searching, *changing)
     return {tool.name: tool for tool in tools}

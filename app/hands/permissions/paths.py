@@ -68,7 +68,7 @@ def _check_text(typed: str, purpose: Purpose) -> None:
         len(name.encode()) > _LONGEST_NAME for name in typed.split("/")
     ):
         raise Refused("E_BAD_INPUT", "The path is too long for this system. Use a shorter one.")
-    if typed.endswith("/") and purpose in ("write", "edit"):
+    if typed.endswith("/") and purpose in ("write", "edit", "delete"):
         raise Refused("E_IS_FOLDER", f"{shown(typed)} ends like a folder. Name a file.")
 
 

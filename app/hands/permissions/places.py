@@ -57,6 +57,10 @@ class Place:
     def is_file(self) -> bool:
         return self.status is not None and stat.S_ISREG(self.status.st_mode)
 
+    @property
+    def is_link(self) -> bool:
+        return self.status is not None and stat.S_ISLNK(self.status.st_mode)
+
     def look_again(self) -> None:
         """Take note of what is there by now."""
         if self.name is not None and not self.missing:
@@ -71,6 +75,8 @@ class Place:
             raise Refused(
                 "E_IS_FOLDER", f"{self.label} is a folder. List it with list_files, or name a file in it."
             )
+        if self.status is None:
+            raise failed(self.label, "opened", FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)))
         if not self.is_file:
             raise Refused(
                 "E_DENIED", f"{self.label} is no regular file but a pipe, socket or device. Use another file."
@@ -96,8 +102,8 @@ class Place:
     def replace(self, data: bytes) -> None:
         """Make the file hold ``data``, durably and all at once: after a crash it is the old one or the new one.
 
-        A hard link is broken, never written through; the mode stays. Where nothing stood, nothing that appeared
-        meanwhile is overwritten. Raises ``Refused``; then nothing changed but folders that were made for it.
+        A hard link is broken, never written through; the mode stays. Nothing that appeared or was changed since
+        it was looked at is overwritten. Raises ``Refused``; then nothing changed but folders that were made for it.
         """
         if self.name is None or not (self.status is None or self.is_file):
             raise Refused("E_IS_FOLDER", f"{self.label} is no regular file. Choose another name.")
@@ -106,6 +112,7 @@ class Place:
             _put(self.name, self.folder, data, self.status)
         except OSError as error:
             raise failed(self.label, "written", error) from error
+        self.look_again()
 
     def make_folder(self) -> None:
         """Make this folder and those above it that are missing. Raises ``Refused`` where something stands there."""
@@ -118,12 +125,13 @@ class Place:
             raise failed(self.label, "made", error) from error
 
     def delete(self) -> None:
-        """Delete a file or the link itself. Raises ``Refused``, for folders always."""
+        """Delete what was looked at: a file or the link itself. Raises ``Refused``, for folders always."""
         if self.name is None or self.is_folder:
             raise Refused(
                 "E_IS_FOLDER", f"{self.label} is a folder, and only files are deleted. Name a file in it."
             )
         try:
+            _refuse_changed(self.name, self.folder, self.status)
             os.unlink(self.name, dir_fd=self.folder)
             os.fsync(self.folder)
         except OSError as error:
@@ -182,6 +190,10 @@ def failed(label: str, done: str, error: OSError) -> Refused:
             return Refused(
                 "E_STALE", f"{label} has appeared just now. Read it with read_file before you change it."
             )
+        case errno.ESTALE:
+            return Refused(
+                "E_STALE", f"{label} has been changed by something else just now. Read it again, then decide."
+            )
         case errno.ELOOP | errno.ENOTDIR | errno.ENOENT:
             return Refused(
                 "E_FAILED",
@@ -213,11 +225,23 @@ def _put(name: str, folder: int, data: bytes, before: os.stat_result | None) -> 
         if before is None:
             _name_new(beside, name, folder)
         else:
+            _refuse_changed(name, folder, before)
             os.rename(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
         _forget(beside, folder)
         raise
     os.fsync(folder)
+
+
+def _refuse_changed(name: str, folder: int, before: os.stat_result | None) -> None:
+    """Raise ``OSError`` where other programs, which know nothing of our locks, were faster."""
+    now = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    if before is None or _identity(now) != _identity(before):
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+
+
+def _identity(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

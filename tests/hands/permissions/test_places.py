@@ -63,13 +63,30 @@ def test_what_appeared_meanwhile_is_not_overwritten(machine: Machine) -> None:
     assert [path.name for path in (machine.workspace / "deep").iterdir()] == ["new.txt"]
 
 
-def test_a_link_that_appeared_meanwhile_is_replaced_and_not_followed(machine: Machine) -> None:
+def test_a_link_that_appeared_meanwhile_is_neither_replaced_nor_followed(machine: Machine) -> None:
     with machine.gate().find("a.txt", "write") as place:
         (machine.workspace / "a.txt").unlink()
         (machine.workspace / "a.txt").symlink_to(machine.outside / "plain.txt")
-        place.replace(b"mine")
+        with pytest.raises(Refused, match="E_STALE"):
+            place.replace(b"mine")
     assert (machine.outside / "plain.txt").read_text() == "plain\n"
-    assert not (machine.workspace / "a.txt").is_symlink()
+    assert (machine.workspace / "a.txt").is_symlink()
+
+
+def test_what_was_replaced_can_be_replaced_again(machine: Machine) -> None:
+    with machine.gate().find("new.txt", "write") as place:
+        for data in (b"one", b"two", b"three"):
+            place.replace(data)
+    assert (machine.workspace / "new.txt").read_text() == "three"
+
+
+def test_something_else_that_has_the_name_by_now_is_not_deleted(machine: Machine) -> None:
+    other = write(machine.workspace / "other.txt", "somebody else's")
+    with machine.gate().find("a.txt", "delete") as place:
+        other.rename(machine.workspace / "a.txt")
+        with pytest.raises(Refused, match="E_STALE"):
+            place.delete()
+    assert (machine.workspace / "a.txt").read_text() == "somebody else's"
 
 
 def test_a_folder_that_became_a_link_meanwhile_is_not_entered(machine: Machine) -> None:
