@@ -1,7 +1,8 @@
-"""The hands' errors, as a map. None of them leaves this room: a tool turns it into a result for the model.
+"""The hands' errors, as a map. A tool turns its own into a result for the model; trouble with undo goes further up.
 
 HandsError
 ├── Refused              The call cannot be done; the sentence ends with the next valid step.
+├── SnapshotTrouble      What undo needs cannot be kept or read; the sentence is for the user.
 └── Stopped              Nobody waits for the result any more.
 
 The codes, each for one kind of next step:
@@ -53,6 +54,14 @@ class Refused(HandsError):
         self.sentence = sentence
         self.transient = transient
         """True where the very same call may work later."""
+
+
+class SnapshotTrouble(HandsError):
+    """What the workspace holds cannot be kept, or what was kept cannot be read; said to the user."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
 
 
 class Stopped(HandsError):

@@ -1,0 +1,1 @@
+"""Undo: what the workspace held before and after each step that changes it, and the way back."""
