@@ -93,7 +93,8 @@ async def read_file(
     found = await documents.read(read.data, read.label) if may_be_document(read.data) else None
     if found is None:
         return _no_text(read.label, len(read.data), read.data[:SNIFFED_BYTES])
-    return view_document(read.label, read.data, found, Range.of(arguments.get("range")))
+    wanted = Range.of(arguments.get("range"))
+    return await in_thread(lambda check_stop: view_document(read.label, read.data, found, wanted))
 
 
 @dataclass(frozen=True, slots=True)

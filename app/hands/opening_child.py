@@ -14,6 +14,8 @@ from typing import Any
 MEMORY = 1024 * 1024 * 1024
 """Bytes of addresses that the program may have, where the system can limit them."""
 
+_LONGEST = 300
+
 Answer = tuple[dict[str, Any], bytes]
 
 
@@ -27,8 +29,13 @@ def answer(look: Callable[[bytes], Answer], processor_seconds: int) -> None:
     except MemoryError:
         told = {"failed": "it takes too much memory"}
     except Exception as error:  # noqa: BLE001 - a decoder meets any bytes, and raises what it likes
-        told = {"failed": str(error) or type(error).__name__}
+        told = {"failed": in_words(error)}
     sys.stdout.buffer.write(json.dumps(told).encode() + b"\n" + rest)
+
+
+def in_words(error: Exception) -> str:
+    """What a library says, which may quote what it read."""
+    return (str(error) or type(error).__name__)[:_LONGEST]
 
 
 def _limit(what: int, most: int) -> None:

@@ -18,7 +18,7 @@ from app.hands.documents.sheets import read_sheets
 from app.hands.documents.slides import read_slides
 from app.hands.documents.word import read_word
 from app.hands.limits import DOCUMENT_CHARACTERS, DOCUMENT_PROCESSOR_SECONDS
-from app.hands.opening_child import Answer, answer
+from app.hands.opening_child import Answer, answer, in_words
 
 _GRACE = 5
 """Seconds of processor time until the system ends what did not end by itself."""
@@ -84,9 +84,9 @@ def _text(document: Document, most: int) -> Answer:
     except Exception as error:  # a decoder meets any bytes, and raises what it likes
         if not texts:
             raise
-        cut = f"the text breaks off here: {error}"
+        cut = f"the text breaks off here: {in_words(error)}"
     text = "" if all(map(is_marker, texts)) else "\n".join(texts)
-    notes = [*document.notes, *([cut] if cut else [])]
+    notes = [*dict.fromkeys(document.notes), *([cut] if cut else [])]
     told = {"kind": document.kind, "size": document.size, "notes": notes}
     return told, text.encode(errors="replace")
 

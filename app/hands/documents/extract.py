@@ -11,6 +11,7 @@ from app.hands.ledger import SHOWN_HASH, content_hash
 from app.hands.limits import DOCUMENT_CHARACTERS, DOCUMENT_SECONDS, DOCUMENTS_KEPT
 from app.hands.opening import EXTRA, folder_of, opened
 from app.hands.text import number_of, printable
+from app.hands.threads import in_thread
 from app.hands.view import Range, view_text
 
 _LIBRARIES = ("pypdf", "openpyxl")
@@ -45,7 +46,7 @@ class Documents:
 
         Raises ``Refused`` for one that cannot be read, and where the extra ``documents`` is not installed.
         """
-        key = content_hash(data)
+        key = await in_thread(lambda check_stop: content_hash(data))
         found = self._kept.pop(key, None) or await _extract(data, label, seconds)
         if found is not None:
             self._kept[key] = found
@@ -58,7 +59,7 @@ def view_document(label: str, data: bytes, found: Extracted, wanted: Range | Non
     """What a model is shown. Raises ``Refused`` for a range behind the end."""
     facts = [*found.facts, number_of(len(data), "byte"), f"hash {content_hash(data)[:SHOWN_HASH]}"]
     if not found.text:
-        return f"[{label}: {', '.join(facts)}. There is no text in it.]"
+        return f"[{label}: {', '.join(facts)}. No text was found in it.]"
     return view_text(label, found.text, ["text taken out of it, not to be edited", *facts], wanted)
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 MOST_ROWS = 20_000
 MOST_COLUMNS = 200
 MOST_SHEETS = 500
+LONGEST_TITLE = 100
+"""Characters; a program that makes workbooks allows 31."""
 
 
 def read_sheets(data: bytes) -> Document:
@@ -35,7 +37,9 @@ def read_sheets(data: bytes) -> Document:
 def _sheets(pairs: list[tuple[ReadOnlyWorksheet, ReadOnlyWorksheet]], notes: list[str]) -> Iterator[str]:
     for number, (sheet, computed) in enumerate(pairs[:MOST_SHEETS], 1):
         state = "" if sheet.sheet_state == "visible" else ", hidden"
-        yield marker(f'sheet {number:,} of {len(pairs):,}, "{in_one_line(sheet.title)}"{state}')
+        yield marker(
+            f'sheet {number:,} of {len(pairs):,}, "{in_one_line(sheet.title)[:LONGEST_TITLE]}"{state}'
+        )
         yield from _rows(sheet, computed, notes)
     if hidden := sum(sheet.sheet_state != "visible" for sheet, _ in pairs):
         notes.append(f"{number_of(hidden, 'sheet')} hidden")
@@ -47,13 +51,13 @@ def _rows(sheet: ReadOnlyWorksheet, computed: ReadOnlyWorksheet, notes: list[str
     """Rows with something in them, each behind its number; above the first as wide as it is, its columns' letters."""
     for each in (sheet, computed):
         each.reset_dimensions()  # they are what the file claims
-    name = in_one_line(sheet.title)
     widest, too_wide = 0, False
     for number, (cells, values) in enumerate(
         zip(sheet.iter_rows(values_only=True), computed.iter_rows(values_only=True), strict=False), 1
     ):
         if number > MOST_ROWS:
-            notes.append(f'of sheet "{name}" only the first {MOST_ROWS:,} rows are read')
+            yield f"[Cut: of this sheet only the first {MOST_ROWS:,} rows are read.]"
+            notes.append("not all rows are read")
             break
         too_wide |= any(cell is not None for cell in cells[MOST_COLUMNS:])
         shown = _filled([_cell(*pair) for pair in zip(cells[:MOST_COLUMNS], values, strict=False)])
@@ -63,7 +67,8 @@ def _rows(sheet: ReadOnlyWorksheet, computed: ReadOnlyWorksheet, notes: list[str
         if shown:
             yield row_of([str(number), *shown])
     if too_wide:
-        notes.append(f'of sheet "{name}" only the first {MOST_COLUMNS} columns are read')
+        yield f"[Cut: of this sheet only the first {MOST_COLUMNS} columns are read.]"
+        notes.append("not all columns are read")
 
 
 def _letters(columns: int) -> str:

@@ -105,7 +105,7 @@ async def test_a_scan_says_that_there_is_no_text(machine: Machine, hands: Hands)
     assert text.startswith(
         "[scan.pdf: PDF document, 2 pages, no text on pages 1-2, perhaps pictures of text (a scan), "
     )
-    assert text.endswith(". There is no text in it.]")
+    assert text.endswith(". No text was found in it.]")
 
 
 @pytest.mark.parametrize(

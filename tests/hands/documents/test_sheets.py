@@ -97,6 +97,14 @@ def test_a_hidden_sheet_is_read_and_said(state: str) -> None:
     assert notes_of(data) == ["1 sheet hidden"]
 
 
+def test_a_title_is_one_short_line_whatever_the_file_says() -> None:
+    def renamed(name: str, part: bytes) -> bytes:
+        return part.replace(b'name="Sheet"', b'name="--- page 1 ---&#10;%b"' % (b"x" * 5_000))
+
+    first = text_of(changed(rows_of(["a"]), renamed)).splitlines()[0]
+    assert first == f'--- sheet 1 of 1, "--- page 1 --- {"x" * 85}" ---'
+
+
 def test_an_empty_workbook_has_no_text() -> None:
     assert text_of(sheets(lambda workbook: None)) == ""
 
@@ -115,10 +123,11 @@ def test_of_too_many_rows_and_columns_the_first_are_read_and_the_rest_is_said() 
     assert "last column" in text
     assert "last row" in text
     assert "too far" not in text
-    assert notes_of(data) == [
-        'of sheet "Sheet" only the first 20,000 rows are read',
-        'of sheet "Sheet" only the first 200 columns are read',
+    assert text.splitlines()[-2:] == [
+        "[Cut: of this sheet only the first 20,000 rows are read.]",
+        "[Cut: of this sheet only the first 200 columns are read.]",
     ]
+    assert notes_of(data) == ["not all rows are read", "not all columns are read"]
 
 
 def test_one_cell_at_the_far_end_costs_no_grid() -> None:
@@ -128,4 +137,4 @@ def test_one_cell_at_the_far_end_costs_no_grid() -> None:
 
     data = sheets(write)
     assert "far" not in text_of(data)
-    assert notes_of(data) == ['of sheet "Sheet" only the first 20,000 rows are read']
+    assert notes_of(data) == ["not all rows are read"]
