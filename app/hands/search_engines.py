@@ -1,4 +1,4 @@
-"""Who searches the web: the question each service is asked, and what its answer says. One class a service.
+"""Who searches the web: the question each engine is asked, and what its answer says. One class an engine.
 
 DuckDuckGo needs no key and promises nothing: it is its page for browsers, and it turns programs away when it likes. The
 others are asked the way their makers describe, with the user's key or at the user's own server.
@@ -25,7 +25,7 @@ _JSON = {"Accept": "application/json"}
 
 
 class SearchEngine(Protocol):
-    """One service. A key never leaves in an address, and stands in no representation."""
+    """One engine. A key never leaves in an address, and stands in no representation."""
 
     @property
     def name(self) -> str:
@@ -71,8 +71,8 @@ class DuckDuckGo:
     def _turned_away(self) -> Refused:
         return Refused(
             "E_DENIED",
-            "DuckDuckGo did not answer: it asks for proof that a person is searching. Fetch a page whose address you "
-            f"know, or ask the user to set up a search service with a key ({CHOICES}).",
+            "DuckDuckGo did not answer: it asks for proof that a person is searching, and longer if it is asked again soon. "
+            f"Fetch a page whose address you know, or ask the user to set up another search engine ({CHOICES}).",
             transient=True,
         )
 
@@ -199,5 +199,5 @@ def _not_understood(name: str) -> Refused:
     return Refused(
         "E_FAILED",
         f"{name} answered in a form that is not understood here; it may have changed. Fetch a page whose address you "
-        "know, or ask the user for another search service.",
+        "know, or ask the user for another search engine.",
     )

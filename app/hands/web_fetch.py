@@ -14,8 +14,9 @@ from app.hands.pages import Page, ReadPage
 from app.hands.text import number_of
 from app.hands.tool import Arguments, HandTool, schema
 from app.hands.web_address import WebAddress, public_address
+from app.hands.web_ask import Ask, Visa, as_everywhere
 from app.hands.web_frame import framed
-from app.hands.web_text import WebText, described, web_text
+from app.hands.web_text import WebText, described, seen, web_text
 from app.hands.web_wire import Answer, Asked, Wire
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -31,6 +32,7 @@ class Fetch:
 
     wire: Wire
     read_page: ReadPage
+    ask: Ask = as_everywhere
     seconds: float = WEB_SECONDS
     most: int = WEB_BYTES
 
@@ -38,8 +40,8 @@ class Fetch:
         """The work of ``web_fetch``."""
         address = fetched_address(arguments)
         try:
-            with anyio.fail_after(self.seconds):
-                answer, came_from = await self._followed(address)
+            with anyio.fail_after(self.seconds) as time:
+                answer, came_from = await self._followed(address, Visa(self.ask, context, time))
                 return await self._shown(answer, came_from)
         except TimeoutError:
             raise Refused(
@@ -49,10 +51,11 @@ class Fetch:
                 transient=True,
             ) from None
 
-    async def _followed(self, address: WebAddress) -> tuple[Answer, WebAddress | None]:
+    async def _followed(self, address: WebAddress, visa: Visa) -> tuple[Answer, WebAddress | None]:
         """The answer at the end of all redirects, and where the page was asked for if that was elsewhere."""
         asked = Asked(address, headers={"Accept": _ACCEPT})
         for _ in range(WEB_REDIRECTS + 1):
+            await visa.get(asked.address)
             answer = await self.wire.send(asked, self.most)
             place = answer.headers.get("location")
             if answer.status not in _REDIRECTS or not place:
@@ -80,7 +83,7 @@ class Fetch:
         said += [f"reached from {came_from}"] if came_from else []
         said += [f"only the first {number_of(len(answer.body), 'byte')} of it"] if answer.is_cut else []
         said += [page.note] if page.note else []
-        return framed("; ".join(said), f"{page.title}\n\n{page.text}" if page.title else page.text)
+        return framed("; ".join(said), seen(f"{page.title}\n\n{page.text}" if page.title else page.text))
 
     async def _page(self, found: WebText, address: WebAddress) -> Page:
         if found.form == "text":

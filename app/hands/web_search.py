@@ -1,4 +1,4 @@
-"""``web_search``: what a search service found, as titles, addresses and snippets, framed as what others wrote."""
+"""``web_search``: what a search engine found, as titles, addresses and snippets, framed as what others wrote."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from app.hands.limits import FOUND_PAGES, FOUND_PAGES_MOST, WEB_BYTES, WEB_SECON
 from app.hands.search_engines import SearchEngine
 from app.hands.tool import Arguments, HandTool, schema
 from app.hands.web_address import WebAddress, web_address
+from app.hands.web_ask import Ask, Visa, as_everywhere
 from app.hands.web_frame import framed
 from app.hands.web_text import seen
 from app.hands.web_wire import Wire
@@ -25,37 +26,40 @@ _SNIPPET = 500
 
 @dataclass(frozen=True, slots=True)
 class WebSearch:
-    """The searches of one run, all at one service: a question goes to nobody else when it fails."""
+    """The searches of one run, all at one engine: a question goes to nobody else when it fails."""
 
     wire: Wire
-    service: SearchEngine
+    engine: SearchEngine
+    ask: Ask = as_everywhere
     seconds: float = WEB_SECONDS
 
     async def run(self, arguments: Arguments, context: ToolContext) -> str:
         """The work of ``web_search``."""
         query, count = _asked(arguments)
         try:
-            with anyio.fail_after(self.seconds):
-                answer = await self.wire.send(self.service.question(query, count), WEB_BYTES)
-                hits = await self.service.hits(answer)
+            with anyio.fail_after(self.seconds) as time:
+                question = self.engine.question(query, count)
+                await Visa(self.ask, context, time).get(question.address)
+                answer = await self.wire.send(question, WEB_BYTES)
+                hits = await self.engine.hits(answer)
         except TimeoutError:
             raise Refused(
                 "E_TIMEOUT",
-                f"{self.service.name} had not answered after {self.seconds:g} s. Try again later.",
+                f"{self.engine.name} had not answered after {self.seconds:g} s. Try again later.",
                 transient=True,
             ) from None
         usable = list(_usable(hits))[:count]
         if not usable:
-            return f"[{self.service.name} finds nothing for {query!r}. Try other words.]"
+            return f"[{self.engine.name} finds nothing for {query!r}. Try other words.]"
         listed = "\n\n".join(_line(place, hit) for place, hit in enumerate(usable, 1))
-        return framed(f"{self.service.name} finds for {query!r}", listed)
+        return framed(f"{self.engine.name} finds for {query!r}", listed)
 
 
 def search_tool(search: WebSearch) -> Tool:
     """``web_search`` for the model."""
     return HandTool(
         "web_search",
-        f"Search the web with {search.service.name}: titles, addresses and snippets. Read a page with web_fetch. The "
+        f"Search the web with {search.engine.name}: titles, addresses and snippets. Read a page with web_fetch. The "
         " question leaves this machine: put nothing private into it.",
         schema(
             {"query": {"type": "string", "minLength": 1, "maxLength": 400}},
@@ -73,9 +77,9 @@ def search_tool(search: WebSearch) -> Tool:
     )
 
 
-def searched_address(service: SearchEngine, arguments: Arguments) -> WebAddress:
+def searched_address(engine: SearchEngine, arguments: Arguments) -> WebAddress:
     """Where a call of ``web_search`` would go, for who has to allow it."""
-    return service.question(*_asked(arguments)).address
+    return engine.question(*_asked(arguments)).address
 
 
 def _asked(arguments: Arguments) -> tuple[str, int]:

@@ -74,7 +74,7 @@ def web_text(headers: httpx.Headers, body: bytes) -> WebText | None:
     is_html = kind in _HTML or (kind == "text/plain" and bool(_LOOKS_LIKE_HTML.match(body)))
     if looks_binary(body) and not _declared_wide(headers):
         return None
-    return WebText("html" if is_html else "text", seen(decoded(headers, body, is_html)))
+    return WebText("html" if is_html else "text", decoded(headers, body, is_html))
 
 
 def described(headers: httpx.Headers, body: bytes) -> str:

@@ -158,7 +158,7 @@ def owner_for_pages(number: Number) -> str | None:
     return whose(number) or ("this machine" if _is_ours(number) else None)
 
 
-def owner_for_services(number: Number) -> str | None:
+def owner_for_engines(number: Number) -> str | None:
     """See ``Owner``: what the user entered may be anywhere."""
     return None
 

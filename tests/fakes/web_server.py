@@ -12,6 +12,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+import anyio
+import anyio.lowlevel
 import httpx
 
 from tests.fakes.http_wire import Connection, Reply, Request
@@ -132,5 +134,8 @@ async def serving(
     try:
         yield website
     finally:
-        server.close()
-        await website.until_all_left()
+        async with anyio.create_task_group() as group:
+            # Before it is closed: Python 3.11 does not wait for the connections of a closed server.
+            group.start_soon(server.wait_closed)
+            await anyio.lowlevel.checkpoint()
+            server.close()

@@ -15,9 +15,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from app.engine.tools import Tool, ToolContext, ToolOutput
 from app.hands.pages import ReadPage, read_page
 from app.hands.search_engines import SearchEngine
+from app.hands.web_ask import Ask, as_everywhere
 from app.hands.web_fetch import Fetch, fetch_tool
 from app.hands.web_search import WebSearch, search_tool
-from app.hands.web_wire import Owner, Wire, owner_for_pages, owner_for_services
+from app.hands.web_wire import Owner, Wire, owner_for_engines, owner_for_pages
 from tests.fakes.http_wire import Request
 from tests.fakes.web_server import Names, Serve, Website, serving
 
@@ -32,6 +33,7 @@ class Online:
     owner: Owner = owner_for_pages
     has_proxy: bool = False
     read_page: ReadPage = read_page
+    ask: Ask = as_everywhere
     seconds: float = 60.0
     most: int = 1_000_000
 
@@ -42,11 +44,13 @@ class Online:
         )
 
     async def fetch(self, url: str) -> ToolOutput:
-        tool = fetch_tool(Fetch(self.wire, self.read_page, self.seconds, self.most))
-        return await _call(tool, url=url)
+        tool = fetch_tool(Fetch(self.wire, self.read_page, self.ask, self.seconds, self.most))
+        return await call(tool, url=url)
 
-    async def search(self, service: SearchEngine, query: str, **more: int) -> ToolOutput:
-        return await _call(search_tool(WebSearch(self.wire, service, self.seconds)), query=query, **more)
+    async def search(self, engine: SearchEngine, query: str, **more: int) -> ToolOutput:
+        return await call(
+            search_tool(WebSearch(self.wire, engine, self.ask, self.seconds)), query=query, **more
+        )
 
 
 def certificate_for(host: str, folder: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
@@ -90,15 +94,15 @@ def shown(output: ToolOutput) -> str:
 
 
 async def search_at(
-    service: SearchEngine, serve: Serve, query: str = "ferry", **more: Any
+    engine: SearchEngine, serve: Serve, query: str = "ferry", **more: Any
 ) -> tuple[ToolOutput, Request | None]:
     """The output, and the request that came in."""
-    path = service.question("q", 1).address.target.partition("?")[0]
+    path = engine.question("q", 1).address.target.partition("?")[0]
     async with serving({path: serve}) as website:
-        online = Online(website, owner=owner_for_services)
-        output = await online.search(service, query, **more)
+        online = Online(website, owner=owner_for_engines)
+        output = await online.search(engine, query, **more)
     return output, website.requests[0] if website.requests else None
 
 
-async def _call(tool: Tool, **arguments: object) -> ToolOutput:
+async def call(tool: Tool, **arguments: object) -> ToolOutput:
     return await tool.execute(arguments, ToolContext("call_1", lambda text, done, total: None))

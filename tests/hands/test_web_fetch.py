@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import math
 
 import anyio
 import anyio.lowlevel
 import pytest
 
+from app.engine.tools import ToolContext
+from app.hands.errors import Refused
 from app.hands.pages import Page
+from app.hands.web_address import WebAddress
 from tests.fakes.http_wire import Reply, Request
 from tests.fakes.web_server import PUBLIC, Names, Serve, page, redirect, serving
 from tests.hands.online import Online, shown
@@ -213,3 +217,38 @@ async def test_a_page_that_cannot_be_read_is_an_error_and_its_neighbour_is_not()
 
     async with serving({"/": page(HELLO)}) as website:
         assert (await Online(website, read_page=read).fetch("http://example.com/")).error == "E_FAILED"
+
+
+async def test_each_host_is_allowed_once_before_anything_is_sent_to_it() -> None:
+    allowed: list[str] = []
+
+    async def ask(address: WebAddress, context: ToolContext) -> None:
+        allowed.append(str(address))
+        if address.host == "b.example":
+            raise Refused("E_DENIED", "The user does not want this. Go on without it.")
+
+    pages = {"/": redirect("/again"), "/again": redirect("http://b.example/x?y"), "/x": page(HELLO)}
+    async with serving(pages) as website:
+        online = Online(website, ask=ask)
+        output = await online.fetch("http://a.example/")
+    assert allowed == ["http://a.example/", "http://b.example/x?y"]
+    assert output.text == "E_DENIED: The user does not want this. Go on without it."
+    assert online.names.asked == ["a.example", "a.example"]
+    assert len(website.requests) == 2
+
+
+async def test_the_time_in_which_somebody_decides_does_not_count() -> None:
+    deadlines: list[float] = []
+
+    async def ask(address: WebAddress, context: ToolContext) -> None:
+        deadlines.append(anyio.current_effective_deadline())
+
+    async with serving({"/": drip}) as website:
+        online = Online(website, ask=ask, seconds=0.1, most=1_000_000_000)
+        assert (await online.fetch("http://a.example/")).error == "E_TIMEOUT"
+    assert deadlines == [math.inf]
+
+
+async def test_signs_that_nobody_sees_are_taken_out_also_where_they_are_written_as_entities() -> None:
+    async with serving({"/": page("<title>T&#x202e;</title><p>a\u200bb&#xE0041;&#x200b;&#0;c")}) as website:
+        assert shown(await Online(website).fetch("http://example.com/")) == "T\n\nab\ufffdc"

@@ -9,8 +9,8 @@ import pytest
 from app.hands.search_engines import Brave, SearXNG, Tavily
 from app.hands.web import web_tools
 from app.hands.web_search import searched_address
-from tests.fakes.web_server import page
-from tests.hands.online import search_at
+from tests.fakes.web_server import page, serving
+from tests.hands.online import call, search_at
 
 pytestmark = pytest.mark.anyio
 
@@ -44,3 +44,19 @@ def test_both_tools_look_only_and_take_no_unknown_arguments() -> None:
     assert all(tool.read_only and tool.parameters["additionalProperties"] is False for tool in tools.values())
     assert "DuckDuckGo" in tools["web_search"].description
     assert "SearXNG" in web_tools(SearXNG("http://localhost:8888"))["web_search"].description
+
+
+async def test_the_tools_as_they_are_given_out_reach_a_server_of_the_user_and_fetch_nothing_there() -> None:
+    listed = {"results": [{"title": "A", "url": "https://a.example/", "content": "b"}]}
+    pages = {"/search": page(json.dumps(listed), "application/json"), "/": page("<p>private")}
+    async with serving(pages) as website:
+        local = f"http://localhost:{website.port}"
+        tools = web_tools(SearXNG(local))
+        found = await call(tools["web_search"], query="ferry")
+        refused = [
+            await call(tools["web_fetch"], url=url)
+            for url in (f"{local}/", f"http://127.0.0.1:{website.port}/")
+        ]
+    assert "https://a.example/" in found.text
+    assert [output.error for output in refused] == ["E_DENIED", "E_DENIED"]
+    assert [request.path for request in website.requests] == ["/search"]
