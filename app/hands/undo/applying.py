@@ -71,7 +71,10 @@ class Applying:
                 for entry in list(entries):
                     os.unlink(entry.name, dir_fd=stage)
             os.close(stage)
-            os.rmdir(name, dir_fd=self._root)
+            try:
+                os.rmdir(name, dir_fd=self._root)
+            except OSError:
+                pass  # somebody took it away or uses it: what was asked for is done all the same
 
     def _staged(self, entry: File | Link, stage: int, name: str) -> str:
         if isinstance(entry, Link):

@@ -143,14 +143,15 @@ class History:
         """Undo steps, given the first one first, and keep what the user has changed since.
 
         ``only`` names paths to bring back, each with all below it; ``choices`` answers conflicts of an earlier call.
-        A step's own two snapshots, exchanged, do it again. Raises as ``take``; then nothing was restored.
+        The step of the result, undone, takes it back. Raises as ``take``; then nothing was restored, unless the
+        sentence says that only the look at the result failed.
         """
         with self._turn(), self._workspace() as workspace:
             before, memory = self._take(workspace, origin, check_stop)
             plan = self._plan(steps, memory, only, choices)
             applying = Applying(workspace.root, memory.known, self._packs.read)
             applying.apply(plan.current, plan.result)
-            after, now = self._take(workspace, origin, lambda: None)
+            after, now = self._look_back(workspace, origin)
             self._prune(origin)
         outcome = _outcome(plan, now.contents(), applying.left)
         return Restored(outcome.changes, outcome.conflicts, outcome.left, Step(before, after))
@@ -190,6 +191,16 @@ class History:
         )
         store_record(self._folder, self._last, self._disk)
         return self._last, memory
+
+    def _look_back(self, workspace: Workspace, origin: Origin) -> tuple[Snapshot, Memory]:
+        """What a restore has come to. Raises ``SnapshotTrouble``."""
+        try:
+            return self._take(workspace, origin, lambda: None)
+        except OSError as error:
+            raise SnapshotTrouble(
+                "The files were brought back, but what came of it could not be kept, so this cannot be undone: "
+                f"{error.strerror or error}. Make room on the disk of {shown(str(self._root))}."
+            ) from error
 
     def _plan(
         self,

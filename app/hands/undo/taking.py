@@ -10,6 +10,8 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+import msgspec
+
 from app.hands.errors import Refused
 from app.hands.permissions.closed_places import Standing
 from app.hands.permissions.places import open_regular
@@ -58,7 +60,7 @@ def take_stock(
             known[path] = before
         else:
             unread[parent_of(path)].append(path)
-    reader = _Reader(workspace, writer, limits.file_bytes, now_ns - BELIEVED_AFTER_NS)
+    reader = _Reader(workspace, last, writer, limits.file_bytes, now_ns - BELIEVED_AFTER_NS)
     for folder, paths in unread.items():
         known |= reader.read(folder, paths, check_stop)
     now = Memory(last.tree, known)
@@ -80,6 +82,7 @@ def _without_content(seen: Seen) -> Entry:
 @dataclass(frozen=True, slots=True)
 class _Reader:
     workspace: Workspace
+    last: Memory
     writer: PackWriter
     most: int
     believed_before_ns: int
@@ -94,28 +97,47 @@ class _Reader:
                 return {}  # gone since it was listed
             for path in paths:
                 check_stop()
-                found = self._find(path.rpartition("/")[2], descriptor)
+                found = self._find(path, descriptor)
                 if found is not None:
-                    known[path] = self._keep(*found) if isinstance(found, tuple) else Known(found)
+                    known[path] = self._keep(*found) if isinstance(found, tuple) else found
         return known
 
     def _keep(self, stamp: Stamp, data: bytes) -> Known:
-        entry = File(stat.S_IMODE(stamp.mode) & 0o777, len(data), self.writer.put(data))
+        entry = File(_mode(stamp), len(data), self.writer.put(data))
         return Known(entry, stamp, stamp.ctime_ns < self.believed_before_ns)
 
-    def _find(self, name: str, folder: int) -> tuple[Stamp, bytes] | Unheld | None:
-        """A file's stamp and bytes; why there are none; None where it is gone."""
+    def _find(self, path: str, folder: int) -> tuple[Stamp, bytes] | Known | None:
+        """A file's stamp and bytes; what is known of it where it cannot be read; None where it is gone."""
+        name = path.rpartition("/")[2]
         try:
             with open_regular(name, folder, self.workspace.is_closed_file) as file:
-                return read_steady(file, self.most)
+                found = read_steady(file, self.most)
+                return Known(found) if isinstance(found, Unheld) else found
         except FileNotFoundError:
             return None
         except Refused:
-            return Unheld("closed")
+            return Known(Unheld("closed"))
         except PermissionError:
-            return Unheld("unreadable")
+            return self._locked(path, Stamp.of(os.stat(name, dir_fd=folder, follow_symlinks=False)))
         except OSError:
-            return Unheld("changing")  # it is no file any more, or its disk fails
+            return Known(Unheld("changing"))  # it is no file any more, or its disk fails
+
+    def _locked(self, path: str, stamp: Stamp) -> Known:
+        """A file that may not be read: what it held before, where nothing but its mode has changed."""
+        before = self.last.known.get(path)
+        if (
+            before is not None
+            and isinstance(before.entry, File)
+            and before.entry.content in self.writer.packs
+            and before.stamp is not None
+            and before.stamp._replace(mode=0, ctime_ns=0) == stamp._replace(mode=0, ctime_ns=0)
+        ):
+            return Known(msgspec.structs.replace(before.entry, mode=_mode(stamp)), stamp)
+        return Known(Unheld("unreadable", stamp.size, str(stamp.ctime_ns)))
+
+
+def _mode(stamp: Stamp) -> int:
+    return stat.S_IMODE(stamp.mode) & 0o777
 
 
 def read_steady(file: io.FileIO, most: int) -> tuple[Stamp, bytes] | Unheld:

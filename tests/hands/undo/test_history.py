@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import socket
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from app.hands.errors import SnapshotTrouble, Stopped
 from app.hands.undo.limits import Limits
-from app.hands.undo.values import Origin, Step
+from app.hands.undo.values import File, Origin, Snapshot, Step
 from tests.hands.undo.workshop import ORIGIN, UNDO, Workshop, bash, picture_of
 
 DIRTY = """
@@ -42,7 +43,7 @@ def shop(tmp_path: Path) -> Workshop:
         "git clean -fdxq && git reset -q --hard",
         "sed -i s/alpha/omega/ src/*.py",
         "git checkout -q . && git stash -q -u",
-        "chmod -R 700 src bin && chmod 000 untracked.bin",
+        "chmod -R 700 src bin && chmod 400 untracked.bin",
         "rm -rf bin && printf 'a file' > bin",
         "rm .env && mkdir -p .env/inside && touch .env/inside/file",
         "rm src/link && cp -r bin src/link",
@@ -345,3 +346,24 @@ def test_two_workspaces_and_two_conversations_do_not_meet(shop: Workshop) -> Non
     assert other.snapshots() == (theirs.before,)
     shop.history.restore([mine], UNDO)
     assert shop.read("a") == "1"
+
+
+def test_many_at_once_take_turns(shop: Workshop) -> None:
+    """Two workspaces, and two conversations in one of them, each with a history of its own as processes have it."""
+    places = [shop.workspace, shop.workspace, shop.folder / "home"]
+    histories = [shop.open(place) for place in places]
+
+    def work(number: int) -> list[Snapshot]:
+        taken = []
+        for turn in range(8):
+            (places[number] / f"file{number}").write_text(f"{number} {turn}")
+            taken.append(histories[number].take(Origin(f"conv_{number}", f"turn_{turn}")))
+        return taken
+
+    with ThreadPoolExecutor() as pool:
+        done = list(pool.map(work, range(3)))
+    for number, taken in enumerate(done):
+        name = f"file{number}"
+        held = [histories[number].contents(snapshot)[name] for snapshot in taken]
+        assert len({entry.content for entry in held if isinstance(entry, File)}) == 8
+    assert len(shop.history.snapshots()) == 16
