@@ -11,9 +11,11 @@ from app.hands.html_tree import BLOCKS, Element, names
 LEFT_OUT = "menus and what stands beside the text are left out"
 
 _NEVER = names(
-    "audio button canvas embed head iframe input link meta noscript object script select style svg template textarea "
+    "audio canvas embed head iframe input link meta noscript object script select style svg template textarea "
     "title video"
 )
+_NEVER_IN_TEXT = _NEVER | names("button")
+"""A heading that opens and shuts what is below it is a button as well."""
 _BESIDE = names("nav aside footer")
 _ROLES_BESIDE = names("navigation complementary contentinfo banner search")
 _ENOUGH = 200
@@ -22,6 +24,8 @@ _ENOUGH = 200
 _HIDDEN_STYLE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d])", re.IGNORECASE
 )
+_MARKS = frozenset("¶#§🔗")
+"""What a link says that leads to its own heading."""
 _HEADING = re.compile(r"h[1-6]")
 _SPACES = re.compile(r"[ \t\n\r\f]+")
 _AROUND_BREAKS = re.compile(r" *\n *")
@@ -136,7 +140,7 @@ class _Writer:
                 return f"[picture: {described}]" if described else ""
             case "a":
                 return self._link(part)
-            case "code" | "kbd" | "samp" if words := _squeezed("".join(part.texts())):
+            case "code" | "kbd" | "samp" if words := _squeezed("".join(_code_texts(part))):
                 return f"`{words}`"
             case _:
                 words = "".join(map(self._inline, self._shown(part)))
@@ -151,7 +155,7 @@ class _Writer:
         shown = _squeezed(words).replace("\n", " ")
         place = _joined(self._url, element.attributes.get("href", ""))
         if not shown or not place:
-            return words
+            return "" if shown in _MARKS else words
         before, after = (" " if words[:1].isspace() else ""), (" " if words[-1:].isspace() else "")
         return f"{before}[{shown}]({place}){after}"
 
@@ -170,31 +174,40 @@ class _Writer:
         return ["\n".join(items)] if items else []
 
     def _table(self, table: Element) -> list[str]:
-        rows = [cells for row in _rows(table) if (cells := list(self._cells(row)))]
+        blocks = list(self._captions(table))
+        rows = list(self._rows(table))
         if any(cell.holds_block for row in rows for cell in row) or all(len(row) < 2 for row in rows):
-            return [block for row in rows for cell in row for block in self._blocks(cell)]
-        lines = [f"| {' | '.join(self._cell(cell) for cell in row)} |" for row in rows]
-        if rows[0] and all(cell.tag == "th" for cell in rows[0]):
+            return blocks + [block for row in rows for cell in row for block in self._blocks(cell)]
+        lines = [f"| {' | '.join(map(self._cell, row))} |" for row in rows]
+        if all(cell.tag == "th" for cell in rows[0]):
             lines.insert(1, f"|{'---|' * len(rows[0])}")
-        return [*self._captions(table), "\n".join(lines)]
+        return [*blocks, "\n".join(lines)]
 
     def _captions(self, table: Element) -> Iterator[str]:
-        for child in table.children:
-            if isinstance(child, Element) and child.tag == "caption":
-                yield from self._blocks(child)
+        for caption in self._parts(table, names("caption")):
+            yield from self._blocks(caption)
 
-    def _cells(self, row: Element) -> Iterator[Element]:
-        for child in self._shown(row):
-            if isinstance(child, Element) and child.tag in ("td", "th"):
-                yield child
+    def _rows(self, table: Element) -> Iterator[list[Element]]:
+        """The cells of each row that has any."""
+        for part in self._parts(table, names("tr thead tbody tfoot")):
+            for row in [part] if part.tag == "tr" else self._parts(part, names("tr")):
+                cells = list(self._parts(row, names("td th")))
+                if cells:
+                    yield cells
 
     def _cell(self, cell: Element) -> str:
         return " ".join(self._blocks(cell)).replace("\n", " ").replace("|", "\\|")
 
+    def _parts(self, parent: Element, tags: frozenset[str]) -> Iterator[Element]:
+        for child in self._shown(parent):
+            if isinstance(child, Element) and child.tag in tags:
+                yield child
+
     def _shown(self, parent: Element) -> Iterator[Element | str]:
+        never = _NEVER if _HEADING.fullmatch(parent.tag) else _NEVER_IN_TEXT
         for child in parent.children:
             if isinstance(child, str) or not (
-                child.tag in _NEVER or _is_hidden(child) or self._leaves_out(child)
+                child.tag in never or _is_hidden(child) or self._leaves_out(child)
             ):
                 yield child
 
@@ -207,15 +220,6 @@ class _Writer:
 
 def _begins_line(element: Element) -> bool:
     return element.tag in BLOCKS or element.holds_block
-
-
-def _rows(table: Element) -> Iterator[Element]:
-    for child in table.children:
-        if isinstance(child, Element):
-            if child.tag == "tr":
-                yield child
-            elif child.tag in ("thead", "tbody", "tfoot"):
-                yield from (row for row in child.children if isinstance(row, Element) and row.tag == "tr")
 
 
 def _code_texts(element: Element) -> Iterator[str]:

@@ -71,8 +71,9 @@ class DuckDuckGo:
     def _turned_away(self) -> Refused:
         return Refused(
             "E_DENIED",
-            "DuckDuckGo did not answer: it asks for proof that a person is searching, and longer if it is asked again soon. "
-            f"Fetch a page whose address you know, or ask the user to set up another search engine ({CHOICES}).",
+            "DuckDuckGo did not answer: it asks for proof that a person is searching, and longer if it is asked "
+            "again soon. Fetch a page whose address you know, or ask the user to set up another search engine "
+            f"({CHOICES}).",
             transient=True,
         )
 
