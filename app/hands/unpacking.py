@@ -21,7 +21,7 @@ class Unpacker:
         if kind not in _PLAIN | _PACKED:
             raise Refused(
                 "E_FAILED",
-                f"{host} answers packed as {kind[:40]!r}, which nobody asked for. Use another source.",
+                f"{host} answers packed in a way that nobody asked for. Use another source.",
             )
         self._inflater: _Inflater = _Kept() if kind in _PLAIN else zlib.decompressobj(_GZIP_OR_ZLIB)
         self._most = most

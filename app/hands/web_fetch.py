@@ -116,15 +116,16 @@ def fetched_address(arguments: Arguments) -> WebAddress:
 
 
 def _next(address: WebAddress, place: str) -> WebAddress:
-    """Where a redirect leads. Raises ``Refused`` for a place that is not fetched."""
+    """Where a redirect leads. Raises ``Refused`` for a place that is not fetched, without quoting it."""
     try:
-        url = str(httpx.URL(str(address)).join(place))
-    except (httpx.InvalidURL, UnicodeError):
-        url = place
-    try:
-        return public_address(url)
-    except Refused as refused:
-        raise Refused(refused.code, f"{address} redirects, and is not followed. {refused.sentence}") from None
+        return public_address(str(httpx.URL(str(address)).join(place)))
+    except (Refused, httpx.InvalidURL, UnicodeError) as error:
+        denied = error.sentence if isinstance(error, Refused) and error.code == "E_DENIED" else ""
+        raise Refused(
+            "E_DENIED",
+            f"{address} redirects, and is not followed. "
+            + (denied or "Where it leads is no address of a web page. Use another source."),
+        ) from None
 
 
 def _refusal(answer: Answer) -> Refused:

@@ -16,6 +16,7 @@ Form = Literal["html", "text"]
 _META_BYTES = 2_048
 """The beginning of a page, in which it may name its encoding."""
 
+_KIND = re.compile(r"\s*([\w.+-]{1,40}/[\w.+-]{1,80})\s*(;|$)", re.ASCII)
 _HTML = {"text/html", "application/xhtml+xml"}
 _TEXT = re.compile(
     r"text/.*|application/(.*\+)?(json|xml|yaml|toml)|application/(x-)?(javascript|ecmascript|ndjson|sh|yaml|toml|tex)"
@@ -103,8 +104,9 @@ def seen(text: str) -> str:
 
 
 def _media_type(headers: httpx.Headers) -> str:
-    kind: str = headers.get("content-type", "")
-    return kind.partition(";")[0].strip().lower()[:100]
+    """Empty where the header holds anything else: its words may come to be shown."""
+    named = _KIND.match(headers.get("content-type", "").lower())
+    return named[1] if named else ""
 
 
 def _header_charset(headers: httpx.Headers) -> str:

@@ -233,7 +233,16 @@ def _certificate_error(error: BaseException | None) -> str | None:
 
 
 def _said(error: httpx.TransportError) -> str:
-    return str(error) or type(error).__name__
+    """In our words or the system's: what a server sent in place of HTTP is not quoted."""
+    match error:
+        case httpx.ConnectTimeout():
+            return f"no connection within {WEB_CONNECT_SECONDS:g} s"
+        case httpx.ConnectError():
+            return str(error) or "no connection"
+        case httpx.ProtocolError():
+            return "what came is no HTTP, or not all of it"
+        case _:
+            return "the connection broke off"
 
 
 @cache
