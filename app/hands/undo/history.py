@@ -110,8 +110,10 @@ class History:
         Raises ``SnapshotTrouble``, ``Stopped``; then no snapshot was taken, and the earlier ones are as they were.
         """
         with self._turn(), self._workspace() as workspace:
+            last = self._last
             snapshot, _ = self._take(workspace, origin, check_stop)
-            self._prune(origin)
+            if snapshot is not last:
+                self._prune(origin)
             return snapshot
 
     # Restoring

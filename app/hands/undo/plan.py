@@ -81,15 +81,25 @@ def plan_undo(
     for before, after in steps:
         empty_again = []
         for change in chosen(diff(before, after), only):
-            if (hidden := _unheld_above(change.path, current)) is not None:
-                plan.leave(hidden, _out_of_reach(current[hidden], None) or "")
-            elif _is_new_folder(change) and isinstance(plan.result.get(change.path), Folder):
+            if _is_barred(change.path, plan):
+                continue
+            if _is_new_folder(change) and isinstance(plan.result.get(change.path), Folder):
                 empty_again.append(change)
             elif plan.is_open(change.path):
                 _undo(change, plan, before, read, (choices or {}).get(change.path))
         _remove_folders(empty_again, plan)
     _keep_sound(plan)
     return plan
+
+
+def _is_barred(path: str, plan: Plan) -> bool:
+    """Whether a folder above it is none and stays so; what is said of that one is enough."""
+    for folder in folders_above(path):
+        if (why := _out_of_reach(plan.current.get(folder), None)) is not None:
+            plan.leave(folder, why)
+        if not plan.is_open(folder) and not isinstance(plan.result.get(folder), Folder):
+            return True
+    return False
 
 
 def _is_new_folder(change: Change) -> bool:
@@ -123,10 +133,6 @@ def _remove_folders(new: list[Change], plan: Plan) -> None:
         else:
             del plan.result[change.path]
             inside[parent_of(change.path)] -= 1
-
-
-def _unheld_above(path: str, current: Contents) -> str | None:
-    return next((folder for folder in folders_above(path) if isinstance(current.get(folder), Unheld)), None)
 
 
 def _out_of_reach(ours: Entry | None, theirs: Entry | None) -> str | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import hypothesis.strategies as st
-from hypothesis import given, settings
+from hypothesis import given
 
 from app.hands.undo.limits import Limits
 from app.hands.undo.merge import merge
@@ -62,7 +62,6 @@ def build(folder: Path, acts: list) -> None:  # type: ignore[type-arg]
 
 
 @given(st.lists(ACTS, max_size=8), st.lists(st.lists(ACTS, max_size=4), min_size=1, max_size=3))
-@settings(deadline=None, max_examples=80)
 def test_undoing_all_steps_gives_back_what_was_before_the_first(start: list, steps: list) -> None:  # type: ignore[type-arg]
     with TemporaryDirectory() as folder:
         shop = Workshop(Path(folder))
@@ -82,7 +81,6 @@ def test_undoing_all_steps_gives_back_what_was_before_the_first(start: list, ste
 
 
 @given(st.lists(ACTS, max_size=8), st.lists(ACTS, min_size=1, max_size=4), st.lists(ACTS, max_size=4))
-@settings(deadline=None, max_examples=120)
 def test_what_the_user_changed_since_is_never_lost_without_a_word(
     start: list, acts: list, mine: list
 ) -> None:  # type: ignore[type-arg]
@@ -138,7 +136,6 @@ def merged(before: Side, after: Side, now: Side) -> list[Side]:
 
 
 @given(st.lists(ACTS, max_size=8), st.lists(ACTS, min_size=1, max_size=4), st.lists(ACTS, max_size=4))
-@settings(deadline=None, max_examples=100)
 def test_where_not_all_can_be_held_nothing_that_is_not_is_lost(start: list, acts: list, mine: list) -> None:  # type: ignore[type-arg]
     with TemporaryDirectory() as folder:
         shop = Workshop(Path(folder), Limits(file_bytes=20, workspace_bytes=60, entries=6))

@@ -189,6 +189,17 @@ def test_a_folder_that_the_user_made_a_file_since_is_left_alone(shop: Workshop) 
     assert shop.read("sub/a") == "1"
 
 
+def test_a_folder_that_is_asked_about_does_not_come_back_by_way_of_what_lay_in_it(shop: Workshop) -> None:
+    shop.write({"a/inside": "1"})
+    step = shop.step("rm -r a; touch a")
+    (shop.workspace / "a").unlink()
+    done = shop.history.restore([step], UNDO)
+    assert [(each.path, each.why) for each in done.conflicts] == [("a", "It has been removed since.")]
+    assert picture_of(shop.workspace) == {}
+    shop.history.restore([step], UNDO, choices={"a": "before"})
+    assert shop.read("a/inside") == "1"
+
+
 def test_a_folder_that_the_user_replaced_after_a_change_in_it_is_left_alone(shop: Workshop) -> None:
     shop.write({"sub/a": "1", "sub/b": "1"})
     step = shop.step("rm sub/*")
