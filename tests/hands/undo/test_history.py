@@ -13,6 +13,7 @@ import pytest
 from app.hands.errors import SnapshotTrouble, Stopped
 from app.hands.undo.limits import Limits
 from app.hands.undo.values import File, Origin, Snapshot, Step
+from tests.fakes.disk import FaultyDisk
 from tests.hands.undo.workshop import ORIGIN, UNDO, Workshop, bash, picture_of
 
 DIRTY = """
@@ -378,3 +379,24 @@ def test_many_at_once_take_turns(shop: Workshop) -> None:
         held = [histories[number].contents(snapshot)[name] for snapshot in taken]
         assert len({entry.content for entry in held if isinstance(entry, File)}) == 8
     assert len(shop.history.snapshots()) == 16
+
+
+def test_a_store_that_is_full_ends_a_restore_before_anything_changed_or_says_that_it_was_done(
+    tmp_path: Path,
+) -> None:
+    ends = set()
+    for call in range(1, 99):
+        shop = Workshop(tmp_path / str(call))
+        shop.write({"a": "1\n2\n3\n4\n", "gone": "x"})
+        step = shop.step("sed -i s/1/one/ a; rm gone")
+        shop.write({"a": "one\n2\n3\nfour\n"})
+        now = picture_of(shop.workspace)
+        try:
+            shop.open(disk=FaultyDisk(call)).restore([step], UNDO)
+        except SnapshotTrouble as error:
+            is_done = "were brought back" in error.sentence
+            assert (picture_of(shop.workspace) != now) is is_done
+            ends.add(is_done)
+        else:
+            break
+    assert ends == {True, False}
