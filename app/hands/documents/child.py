@@ -20,6 +20,9 @@ from app.hands.documents.word import read_word
 from app.hands.limits import DOCUMENT_CHARACTERS, DOCUMENT_PROCESSOR_SECONDS
 from app.hands.opening_child import Answer, answer, in_words
 
+_AGAIN = 0.05
+"""Seconds of processor time."""
+
 _GRACE = 5
 """Seconds of processor time until the system ends what did not end by itself."""
 
@@ -78,6 +81,7 @@ def _text(document: Document, most: int) -> Answer:
                 cut = "the text is cut here: it is too long"
                 break
     except OutOfTime:
+        _stop_clock()
         cut = "the text is cut here: the rest takes too long"
     except MemoryError:
         cut = "the text is cut here: the rest takes too much memory"
@@ -93,13 +97,19 @@ def _text(document: Document, most: int) -> Answer:
 
 @contextmanager
 def _processor_time(seconds: float) -> Iterator[None]:
+    """Raise ``OutOfTime`` after so many seconds, and again until it is heard: Python swallows it in a finalizer."""
+
     def give_up(number: int, frame: FrameType | None) -> None:
         raise OutOfTime
 
     before = signal.signal(signal.SIGPROF, give_up)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
+        _stop_clock()
         signal.signal(signal.SIGPROF, before)
+
+
+def _stop_clock() -> None:
+    signal.setitimer(signal.ITIMER_PROF, 0)

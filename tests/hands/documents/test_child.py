@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +15,7 @@ from app.hands.documents.child import extract
 from app.hands.opening import folder_of
 from tests.hands.documents.samples import archive, body, pdf, raw_word
 
+ROOT = Path(__file__).parents[3]
 PARAGRAPH = "<w:p><w:r><w:t>text</w:t></w:r></w:p>"
 
 
@@ -25,6 +29,17 @@ def run(data: bytes) -> bytes:
     assert folder is not None
     command = of_ours("app.hands.documents.child", folder)
     return subprocess.run(command, input=data, capture_output=True, check=True).stdout
+
+
+def extract_within(seconds: float, data: bytes) -> tuple[dict[str, Any], str]:
+    """In a process of its own, as ever: in this one the clock could strike in a finalizer of pytest."""
+    code = (
+        "import json, sys; from app.hands.documents.child import extract; "
+        f"told, text = extract(sys.stdin.buffer.read(), seconds={seconds}); print(json.dumps([told, text.decode()]))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], input=data, capture_output=True, check=True, cwd=ROOT)
+    told, text = json.loads(ran.stdout)
+    return told, text
 
 
 def test_as_a_program_it_gives_one_line_of_facts_and_the_text_behind_it() -> None:
@@ -53,12 +68,12 @@ def test_a_long_text_is_cut_and_said() -> None:
 
 def test_a_document_that_takes_too_long_to_begin_fails() -> None:
     data = raw_word(body(PARAGRAPH), **styles(b"<style/>" * 500_000))
-    assert extract(data, seconds=0.02) == ({"failed": "it takes too long"}, b"")
+    assert extract_within(0.02, data) == ({"failed": "it takes too long"}, "")
 
 
 def test_one_that_takes_too_long_is_read_as_far_as_time_goes() -> None:
-    told, text = extract(raw_word(body(PARAGRAPH * 400_000)), seconds=0.3)
-    assert text.startswith(b"text\ntext")
+    told, text = extract_within(0.3, raw_word(body(PARAGRAPH * 400_000)))
+    assert text.startswith("text\ntext")
     assert told["notes"] == ["the text is cut here: the rest takes too long"]
 
 
