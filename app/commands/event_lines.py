@@ -46,6 +46,8 @@ def fields_of(event: engine.Event) -> dict[str, Any]:
             return {"call_id": event.call_id, "name": event.name, "text": event.text}
         case engine.ToolStart():
             return {"call_id": event.call_id, "name": event.name, "arguments": dict(event.arguments)}
+        case engine.Approval():
+            return {"id": event.id, "kind": event.kind, "subject": dict(event.subject)}
         case engine.ToolProgress() | engine.LoopWarning():
             return _given(asdict(event))
         case engine.ToolEnd():

@@ -49,6 +49,20 @@ class ToolStart:
 
 
 @dataclass(frozen=True, slots=True)
+class Approval:
+    """A call waits until the user allows or denies it.
+
+    ``kind`` says what it would do, in a word; ``subject`` is what the user is shown, as JSON.
+    """
+
+    type: ClassVar[str] = "approval"
+    id: str
+    call_id: str
+    kind: str
+    subject: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class ToolProgress:
     type: ClassVar[str] = "tool_progress"
     call_id: str
@@ -190,6 +204,7 @@ Event = (
     | ReasoningDelta
     | ToolDelta
     | ToolStart
+    | Approval
     | ToolProgress
     | ToolEnd
     | Compaction

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from app.engine.approval import Gate, OpenGate
 from app.engine.large_results import MemoryResults, ResultStore
 from app.engine.provider import ModelSource
 from app.engine.watchdog import IDLE_LIMIT
@@ -21,6 +22,7 @@ class Harness:
     new_id: NewId
     random: Callable[[], float]
     results: ResultStore = field(default_factory=MemoryResults)
+    gate: Gate = field(default_factory=OpenGate)
     tool_idle_limit: float = IDLE_LIMIT
     factors: dict[tuple[str, str], float] = field(default_factory=dict)
     """What was learnt, by session and model, of the tokens that a text really takes."""

@@ -1,4 +1,4 @@
-"""The calls of one step: prepare, execute, finish in declared order.
+"""The calls of one step: prepare, approve, execute, finish in declared order.
 
 Adjacent read-only calls run side by side; every other call is a barrier. What a tool does wrong is a
 result for the model, never the end of the turn.
@@ -13,9 +13,10 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from app.engine.abort import Abort
+from app.engine.admitting import Admitted, admit
 from app.engine.arguments import explain_problem, refuse_arguments
 from app.engine.errors import Aborted
-from app.engine.events import Event, LoopWarning, ToolEnd, ToolProgress, ToolStart
+from app.engine.events import Approval, Event, LoopWarning, ToolEnd, ToolProgress, ToolStart
 from app.engine.executing import Finished, Prepared, crashed, execute, in_circles
 from app.engine.harness import Harness
 from app.engine.loop_guard import Loop, LoopGuard
@@ -25,6 +26,8 @@ from app.engine.session import Session
 from app.engine.tools import MOST_TOKENS, ToolMap, ToolOutput
 from app.infra.clock import iso
 from app.infra.crew import Crew
+
+Happening = Approval | Admitted | ToolProgress | Finished
 
 SIDE_BY_SIDE = 8
 """How many read-only calls run at once."""
@@ -80,27 +83,36 @@ class StepCalls:
         await self._store_images()
 
     async def _run_batch(self, batch: Sequence[Prepared]) -> AsyncGenerator[Event, None]:
-        happenings: asyncio.Queue[ToolProgress | Finished] = asyncio.Queue()
+        happenings: asyncio.Queue[Happening] = asyncio.Queue()
+        happened = happenings.put_nowait
         async with Crew() as crew:
             for prepared in batch:
-                if not prepared.read_only:
-                    await self._session.mark_started(prepared.call.id)
-                self._running.add(prepared.call.id)
                 yield ToolStart(prepared.call.id, prepared.call.name, prepared.call.arguments)
-                crew.start(execute(prepared, happenings.put_nowait, self._harness, self._most_tokens))
+                crew.start(admit(prepared, self._harness.gate, happened))
             waiting = len(batch)
             while waiting:
-                happening = await self._next(happenings)
-                if isinstance(happening, Finished):
-                    waiting -= 1
-                    yield self._finish(happening)
-                    loop = self._guard.after(
-                        happening.call, happening.output.text, happening.output.error is not None
-                    )
-                    if loop is not None:
-                        yield self._warned(happening.call, loop)
-                elif happening.call_id in self._running:
-                    yield happening
+                match await self._next(happenings):
+                    case Admitted(prepared):
+                        await self._begin(prepared)
+                        crew.start(execute(prepared, happened, self._harness, self._most_tokens))
+                    case Finished(call, output) as finished:
+                        waiting -= 1
+                        yield self._finish(finished)
+                        loop = self._guard.after(call, output.text, output.error is not None)
+                        if loop is not None:
+                            yield self._warned(call, loop)
+                    case ToolProgress(call_id) as progress:
+                        if call_id in self._running:
+                            yield progress
+                    case Approval() as asked:
+                        yield asked
+
+    async def _begin(self, prepared: Prepared) -> None:
+        """From here on the call may have done something; a call that is refused does nothing."""
+        if prepared.refusal is None:
+            if not prepared.read_only:
+                await self._session.mark_started(prepared.call.id)
+            self._running.add(prepared.call.id)
 
     def _guarded(self, prepared: Prepared) -> Prepared:
         """The call itself, or its refusal once the run goes in circles."""
@@ -118,7 +130,7 @@ class StepCalls:
         if self._note is not None:
             self._notes[last.id].append(self._note)
 
-    async def _next(self, happenings: asyncio.Queue[ToolProgress | Finished]) -> ToolProgress | Finished:
+    async def _next(self, happenings: asyncio.Queue[Happening]) -> Happening:
         """What has happened is told before a stop is obeyed: a result that is there is never lost."""
         try:
             async with self._abort.guard():

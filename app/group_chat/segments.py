@@ -89,6 +89,8 @@ class Segments:
                 row_id = self._call_row(event.call_id, event.name)
             case engine.ToolStart():
                 row_id = self._call_started(event)
+            case engine.Approval():
+                row_id = self._asked(event)
             case engine.ToolProgress():
                 row_id = self._calls[event.call_id].row_id
             case engine.ToolEnd():
@@ -173,6 +175,10 @@ class Segments:
         call.data |= {"name": event.name, "arguments": dict(event.arguments)}
         self._board.change(row_id, data=call.data)
         return row_id
+
+    def _asked(self, event: engine.Approval) -> str:
+        data = {"call_id": event.call_id, "approval": event.kind, **event.subject}
+        return self._add("approval", id=event.id, state="streaming", data=data)
 
     def _call_ended(self, event: engine.ToolEnd) -> str:
         call = self._calls.pop(event.call_id)

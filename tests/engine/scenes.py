@@ -18,16 +18,18 @@ from anyio.lowlevel import checkpoint
 from app.engine import events
 from app.engine.abort import Abort
 from app.engine.agent import Agent
+from app.engine.approval import AskFn
 from app.engine.errors import ProviderError
 from app.engine.frontier import SLOTS
 from app.engine.harness import Harness
-from app.engine.messages import Marker, Message
+from app.engine.messages import Marker, Message, ToolCall
 from app.engine.pairing import is_paired
 from app.engine.provider import ModelRequest, ReasoningChunk, StreamBatch, TextChunk
 from app.engine.runner import run
 from app.engine.scripted import Reply, ScriptedModel, call, say
 from app.engine.session import Session
 from app.engine.steering import Hear, UserInput
+from app.engine.tools import Tool as AnyTool
 from app.engine.tools import ToolContext, ToolOutput
 from app.infra.ids import new_id
 from tests.fakes.clock import FakeClock
@@ -82,6 +84,17 @@ class Tool:
             self.inside -= 1
         self.returned.add(context.call_id)
         return self._output
+
+
+class AskingGate:
+    """The user is asked before every change, thinks about it, and allows it."""
+
+    async def admit(self, asked: ToolCall, tool: AnyTool, ask: AskFn) -> ToolOutput | None:
+        await checkpoint()
+        if not tool.read_only:
+            ask(events.Approval(f"ask_{asked.id}", asked.id, "change", asked.arguments))
+            await checkpoint()
+        return None
 
 
 class Streaming(ScriptedModel):
@@ -230,7 +243,7 @@ class Scene:
 
     def events(self, inputs: list[UserInput], model: ScriptedModel) -> Any:
         agent = Agent("tester", lambda: "You test.", self.tools)
-        harness = Harness(model, self.clock, new_id, lambda: 0.5)
+        harness = Harness(model, self.clock, new_id, lambda: 0.5, gate=AskingGate())
         return run(agent, self.session, inputs, harness, abort=self.abort, steering=self.waiting)
 
     @property

@@ -60,6 +60,7 @@ class Tool:
     async def execute(self, arguments: Mapping[str, Any], context: ToolContext) -> ToolOutput:
         self.runs.append(arguments)
         self.entered.set()
+        context.progress("begun", None, None)
         try:
             await self.may_end.wait()
         except BaseException:
@@ -625,9 +626,10 @@ async def test_a_consumer_that_leaves_ends_the_stream_and_the_tools(session: Mem
     model = ScriptedModel([call("slow")])
     events_of_run = run(agent(slow), session, [UserInput("x", "u")], harness(model))
     async for event in events_of_run:
-        if isinstance(event, events.ToolStart):
+        if isinstance(event, events.ToolProgress):
             break
     await events_of_run.aclose()
+    assert slow.cancelled
     assert model.open_streams == 0
 
 
@@ -638,7 +640,7 @@ async def test_a_change_that_was_left_in_the_middle_is_told_to_the_next_run_as_o
     model = ScriptedModel([call("write", "c1")])
     async with aclosing(run(agent(write), session, [UserInput("x", "u1")], harness(model))) as happened:
         async for event in happened:
-            if isinstance(event, events.ToolStart):
+            if isinstance(event, events.ToolProgress):
                 break
     model = ScriptedModel(say("Let me look first."))
     await all_of(model, write, session=session, inputs=[UserInput("And?", "u2")])
