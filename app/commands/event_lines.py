@@ -46,15 +46,13 @@ def fields_of(event: engine.Event) -> dict[str, Any]:
             return {"call_id": event.call_id, "name": event.name, "text": event.text}
         case engine.ToolStart():
             return {"call_id": event.call_id, "name": event.name, "arguments": dict(event.arguments)}
-        case engine.Approval():
-            return {"id": event.id, "kind": event.kind, "subject": dict(event.subject)}
         case engine.ToolProgress() | engine.LoopWarning():
             return _given(asdict(event))
         case engine.ToolEnd():
             return {name: value for name, value in _given(asdict(event)).items() if name != "images"}
         case engine.Compaction():
             return {"tokens_before": event.tokens_before, "tokens_after": event.tokens_after}
-        case engine.Retry():
+        case engine.Retry() | engine.Approval():
             return asdict(event)
         case engine.Fallback():
             return {"from": event.from_model, "to": event.to_model, "reason": event.reason}

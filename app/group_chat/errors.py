@@ -4,6 +4,8 @@ RoomError
 ├── EmptyMessage     There is nothing to send.
 ├── NothingToResume  The last turn ended as it should, or none was ever taken.
 ├── RoomBusy         A turn is running that has to end, or be stopped, first.
+├── NothingToDecide  The request was answered already, or its run has ended.
+├── UnknownDecision  The answer is none of those that were offered.
 └── FolderMissing    The folder that the conversation works in is gone.
 """
 
@@ -24,6 +26,14 @@ class NothingToResume(RoomError):
 
 class RoomBusy(RoomError):
     """A turn is running that has to end, or be stopped, first."""
+
+
+class NothingToDecide(RoomError):
+    """The request was answered already, or its run has ended."""
+
+
+class UnknownDecision(RoomError):
+    """The answer is none of those that were offered."""
 
 
 class FolderMissing(RoomError):

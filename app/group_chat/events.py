@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from app.engine import events as engine
 
-FloorState = Literal["idle", "thinking", "organising", "writing", "tool", "waiting", "stopping"]
+FloorState = Literal["idle", "thinking", "organising", "writing", "tool", "asking", "waiting", "stopping"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -16,11 +16,14 @@ from app.engine.pairing import heal
 from app.engine.session import JsonlSession
 from app.engine.tools import ToolMap
 from app.engine.transcript_file import read_transcript
+from app.group_chat.approvals import Rules
 from app.group_chat.errors import FolderMissing
 from app.hands.instructions import Instructions, read_instructions
 from app.hands.ledger import ReadLedger
 from app.hands.permissions.closed_places import ClosedPlaces
+from app.hands.permissions.file_questions import FileQuestions
 from app.hands.permissions.paths import PathGate
+from app.hands.permissions.question import Judge
 from app.hands.pictures import StoredPictures
 from app.hands.results import StoredResults, result_tools
 from app.hands.toolbox import file_tools
@@ -28,7 +31,7 @@ from app.infra.paths import DataFolder
 from app.prompts.rendering import compose
 from app.providers.budget import Budget
 from app.providers.resting import Resting
-from app.workspace import sessions
+from app.workspace import rules, sessions
 from app.workspace.budgets import is_strict, list_limits
 from app.workspace.rows import ConversationRow, SessionRow
 from app.workspace.settings import get_number, get_setting
@@ -83,6 +86,11 @@ class Members:
             compact_at=get_number(self._store, "compaction.threshold"),
         )
 
+    def permissions(self, conversation: ConversationRow) -> tuple[Judge, Rules]:
+        """What asks before it runs in a conversation, and what its user has allowed for good."""
+        judge = FileQuestions(conversation.access, conversation.workspace)
+        return judge, WorkspaceRules(self._store, conversation.workspace)
+
     async def open_session(self, row: SessionRow) -> JsonlSession:
         """Raises ``SessionError``."""
         return await JsonlSession.open(self._folder.root / row.path)
@@ -119,6 +127,20 @@ class Members:
             system=f"{platform.system()} {platform.release()}",
             date=self._store.clock.now().astimezone().date().isoformat(),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceRules:
+    """See ``Rules``: those of one workspace, read anew for every question."""
+
+    store: Store
+    workspace: str
+
+    def in_force(self) -> Collection[str]:
+        return [row.text for row in rules.list_rules(self.store, self.workspace)]
+
+    def add(self, rule: str) -> None:
+        rules.add_rule(self.store, rule, self.workspace)
 
 
 def _require_folder(workspace: Path) -> None:

@@ -10,8 +10,9 @@ import anyio
 
 from app.engine.events import Done
 from app.engine.messages import Message
+from app.group_chat.approvals import TOO_LATE
 from app.group_chat.board import Board
-from app.group_chat.errors import EmptyMessage, NothingToResume, RoomBusy
+from app.group_chat.errors import EmptyMessage, NothingToDecide, NothingToResume, RoomBusy
 from app.group_chat.events import (
     ConversationChanged,
     Floor,
@@ -156,6 +157,12 @@ class Room:
     def hurry(self) -> bool:
         """Wait no longer for a model that is busy, but ask it again; whether anybody waited."""
         return self._live is not None and self._live.hurry.now()
+
+    async def decide(self, approval_id: str, decision: str, reason: str = "") -> None:
+        """Answer what a call waits for. Raises ``NothingToDecide``, ``UnknownDecision``, ``StorageError``."""
+        if self._live is None:
+            raise NothingToDecide(TOO_LATE)
+        await self._live.decide(approval_id, decision, reason)
 
     async def resume(self) -> None:
         """Continue an interrupted turn, or try a failed one again. Raises ``NothingToResume``, ``RoomBusy``."""

@@ -68,6 +68,8 @@ class Segments:
         self._growing: Growing | None = None
         self._written: Growing | None = None
         self._calls: dict[str, _OpenCall] = {}
+        self._asks: dict[str, dict[str, Any]] = {}
+        """What waits for the user."""
         self._retry_row: str | None = None
         self._model = ""
         """``provider/model`` that was asked last."""
@@ -85,16 +87,10 @@ class Segments:
         match event:
             case engine.TextDelta() | engine.ReasoningDelta():
                 row_id = self._grow(event)
-            case engine.ToolDelta():
-                row_id = self._call_row(event.call_id, event.name)
-            case engine.ToolStart():
-                row_id = self._call_started(event)
             case engine.Approval():
                 row_id = self._asked(event)
-            case engine.ToolProgress():
-                row_id = self._calls[event.call_id].row_id
-            case engine.ToolEnd():
-                row_id = self._call_ended(event)
+            case engine.ToolDelta() | engine.ToolStart() | engine.ToolProgress() | engine.ToolEnd():
+                row_id = self._called(event)
             case engine.Retry():
                 row_id = self._retrying(event)
             case engine.Steer():
@@ -159,6 +155,21 @@ class Segments:
             self._board.change(growing.row_id, state=state, **growing.stored())
             self._growing, self._written = None, growing
 
+    def _called(
+        self, event: engine.ToolDelta | engine.ToolStart | engine.ToolProgress | engine.ToolEnd
+    ) -> str:
+        match event:
+            case engine.ToolDelta():
+                return self._call_row(event.call_id, event.name)
+            case engine.ToolStart():
+                return self._call_started(event)
+            case engine.ToolProgress():
+                return self._calls[event.call_id].row_id
+            case engine.ToolEnd():
+                return self._call_ended(event)
+            case _:
+                assert_never(event)
+
     def _call_row(self, call_id: str, name: str) -> str:
         call = self._calls.get(call_id)
         if call is None:
@@ -177,8 +188,13 @@ class Segments:
         return row_id
 
     def _asked(self, event: engine.Approval) -> str:
-        data = {"call_id": event.call_id, "approval": event.kind, **event.subject}
+        data = self._asks[event.id] = {"call_id": event.call_id, "approval": event.kind, **event.subject}
         return self._add("approval", id=event.id, state="streaming", data=data)
+
+    def decided(self, approval_id: str, decision: str, reason: str) -> None:
+        """The user has answered: the question becomes a line that says how."""
+        decided = {"decision": decision, "reason": reason, "decided_at": self._board.store.now()}
+        self._board.change(approval_id, state="done", data=self._asks.pop(approval_id) | decided)
 
     def _call_ended(self, event: engine.ToolEnd) -> str:
         call = self._calls.pop(event.call_id)
@@ -255,6 +271,9 @@ class Segments:
         for call in self._calls.values():
             self._board.change(call.row_id, state="interrupted")
         self._calls.clear()
+        for approval_id in self._asks:
+            self._board.change(approval_id, state="interrupted")
+        self._asks.clear()
         if trouble := self._board.trouble:
             done = replace(done, status="failed", reason=None, error=engine.Failure("storage", str(trouble)))
         match done.status:

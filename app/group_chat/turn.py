@@ -17,7 +17,8 @@ from app.engine.hurry import Hurry
 from app.engine.runner import run
 from app.engine.session import Session
 from app.engine.steering import Steering, UserInput
-from app.group_chat.errors import RoomError
+from app.group_chat.approvals import TOO_LATE, Approvals, Waiting
+from app.group_chat.errors import NothingToDecide, RoomError
 from app.group_chat.events import Floor, FloorChanged, FloorState
 from app.group_chat.keeping import KeepingBoard
 from app.group_chat.members import Members
@@ -71,6 +72,7 @@ class LiveTurn:
         """As it is stored, or will be: ``end`` closes it."""
         self._session = session
         self._before = before
+        self._approvals: Approvals | None = None
         self._scope = anyio.CancelScope()
         self._done: engine.Done | None = None
 
@@ -92,6 +94,12 @@ class LiveTurn:
         """Ask the run to end; it answers with its ``Done``."""
         self._set_floor("stopping")
         self.abort.set()
+
+    async def decide(self, approval_id: str, decision: str, reason: str) -> None:
+        """See ``Approvals.decide``."""
+        if self._approvals is None:
+            raise NothingToDecide(TOO_LATE)
+        await self._approvals.decide(approval_id, decision, reason)
 
     def cancel(self) -> None:
         """End a run that does not answer."""
@@ -125,7 +133,8 @@ class LiveTurn:
         # Looking at the folder may take long: it may lie on a disk that sleeps, or on another machine.
         agent = await run_sync(partial(members.agent, self.row.member, conversation), abandon_on_cancel=True)
         organising = partial(self._set_floor, "organising")
-        harness = replace(members.harness(conversation), summarising=organising)
+        self._approvals = gate = Approvals(*members.permissions(conversation), store.new_id, self._decided)
+        harness = replace(members.harness(conversation), summarising=organising, gate=gate)
         events = run(
             agent,
             session,
@@ -185,12 +194,19 @@ class LiveTurn:
                 self._set_floor("thinking")
             case engine.Retry():
                 self._set_floor("waiting")
+            case engine.Approval():
+                self._set_floor("asking")
             case engine.Usage(provider=provider, model=model, purpose="turn"):
                 self.model = f"{provider}/{model}"
             case engine.Done() as done:
                 self._done = done
             case _:
                 pass
+
+    def _decided(self, waiting: Waiting, decision: str, reason: str) -> None:
+        self.segments.decided(waiting.id, decision, reason)
+        if self._approvals and not self._approvals.waiting:
+            self._set_floor("tool", waiting.call.name)
 
     def _set_floor(self, state: FloorState, detail: str | None = None) -> None:
         if self.floor.state == "stopping" or (self.floor.state, self.floor.detail) == (state, detail):

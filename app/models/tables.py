@@ -40,9 +40,24 @@ class Conversation(Table):
     updated = TextField()
     """Time of its newest message."""
     revision = IntegerField()
+    access = TextField()
+    """``cautious``, ``standard`` or ``trusted``."""
 
     class Meta:
         table_name = "conversations"
+
+
+class Rule(Table):
+    """What the user allowed for good, in one workspace."""
+
+    id = TextField(primary_key=True)
+    text = CleanText()
+    """As the user was shown it."""
+    workspace = CleanText()
+    created = TextField()
+
+    class Meta:
+        table_name = "rules"
 
 
 class Turn(Table):
@@ -211,6 +226,7 @@ TABLES: tuple[type[Table], ...] = (
     Session,
     QueuedMessage,
     Usage,
+    Rule,
     ModelSource,
     OrderedModel,
     ModelFacts,

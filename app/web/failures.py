@@ -10,7 +10,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.engine.errors import EngineError
-from app.group_chat.errors import EmptyMessage, NothingToResume, RoomBusy, RoomError
+from app.group_chat.errors import (
+    EmptyMessage,
+    NothingToDecide,
+    NothingToResume,
+    RoomBusy,
+    RoomError,
+    UnknownDecision,
+)
 from app.infra.errors import InfraError
 from app.infra.logs import failure
 from app.models.errors import StorageError
@@ -24,6 +31,8 @@ STATUS: Mapping[type[Exception], int] = {
     EmptyMessage: 422,
     NothingToResume: 409,
     RoomBusy: 409,
+    NothingToDecide: 409,
+    UnknownDecision: 422,
     TurnLive: 409,
     WorkspaceError: 422,
     RoomError: 409,

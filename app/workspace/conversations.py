@@ -12,7 +12,7 @@ from app.models.fields import clean, clean_text
 from app.models.statements import HOLE
 from app.models.tables import Conversation, Message, Session, Turn
 from app.workspace.errors import NotFound
-from app.workspace.rows import ConversationRow, TurnRow
+from app.workspace.rows import Access, ConversationRow, TurnRow
 from app.workspace.store import Store
 from app.workspace.titles import shorten, title_of
 
@@ -27,7 +27,9 @@ class Expired:
     session_paths: tuple[str, ...]
 
 
-def create_conversation(store: Store, *, workspace: str, model: str | None = None) -> ConversationRow:
+def create_conversation(
+    store: Store, *, workspace: str, model: str | None = None, access: Access = "standard"
+) -> ConversationRow:
     now = store.now()
     row = ConversationRow(
         id=store.new_id("conv"),
@@ -41,6 +43,7 @@ def create_conversation(store: Store, *, workspace: str, model: str | None = Non
         created=now,
         updated=now,
         revision=0,
+        access=access,
     )
     store.database.insert(Conversation, row)
     return row
@@ -82,6 +85,11 @@ def rename(store: Store, conversation_id: str, title: str) -> ConversationRow:
 def choose_model(store: Store, conversation_id: str, model: str | None) -> ConversationRow:
     """``provider/model`` for the turns to come; None follows the default."""
     return _change(store, conversation_id, model=model)
+
+
+def choose_access(store: Store, conversation_id: str, access: Access) -> ConversationRow:
+    """How much its members do without asking, from their next turn on."""
+    return _change(store, conversation_id, access=access)
 
 
 def choose_workspace(store: Store, conversation_id: str, workspace: str) -> ConversationRow:

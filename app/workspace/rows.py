@@ -15,6 +15,8 @@ MessageKind = Literal[
     "user", "assistant", "tool_call", "approval", "form", "dispatch", "notice", "error", "plan"
 ]
 
+Access = Literal["cautious", "standard", "trusted"]
+
 MessageState = Literal["streaming", "done", "interrupted", "failed"]
 
 TurnState = Literal["running", "completed", "failed", "aborted", "interrupted", "limit"]
@@ -41,6 +43,16 @@ class ConversationRow:
     updated: str
     """Time of the newest message."""
     revision: int
+    access: Access = "standard"
+    """How much its members do without asking."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRow:
+    id: str
+    text: str
+    workspace: str
+    created: str
 
 
 @dataclass(frozen=True, slots=True)

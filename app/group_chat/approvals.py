@@ -1,0 +1,144 @@
+"""The questions of one turn: each call that has to ask waits here until the user has answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, get_args
+
+import anyio
+
+from app.engine.approval import AskFn
+from app.engine.events import Approval
+from app.engine.messages import ToolCall
+from app.engine.tools import Tool, ToolOutput
+from app.group_chat.errors import NothingToDecide, UnknownDecision
+from app.hands.permissions.question import Denied, Judge, Question
+from app.infra.ids import NewId
+
+Decision = Literal["allow_once", "allow_run", "allow_always", "deny"]
+TOO_LATE = "This request has already ended, nothing was run."
+DECISIONS: tuple[Decision, ...] = get_args(Decision)
+
+
+class Rules(Protocol):
+    """What the user allowed for good: the seam to where it is kept."""
+
+    def in_force(self) -> Collection[str]: ...
+
+    def add(self, rule: str) -> None:
+        """Raises ``StorageError``."""
+        ...
+
+
+@dataclass(slots=True)
+class Waiting:
+    """One question and, later, its answer."""
+
+    id: str
+    call: ToolCall
+    tool: Tool
+    question: Question
+    answered: anyio.Event = field(default_factory=anyio.Event)
+    decision: Decision | None = None
+    reason: str = ""
+
+    def answer(self, decision: Decision, reason: str = "") -> None:
+        self.decision, self.reason = decision, reason
+        self.answered.set()
+
+    @property
+    def offers(self) -> tuple[Decision, ...]:
+        """What the user may choose: for more than once only where a rule could match again."""
+        return DECISIONS if self.question.rule else ("allow_once", "deny")
+
+
+class Approvals:
+    """The gate of one turn. ``decided`` is told of every answer, for the chat to show it."""
+
+    def __init__(
+        self,
+        judge: Judge,
+        rules: Rules,
+        new_id: NewId,
+        decided: Callable[[Waiting, Decision, str], None],
+    ) -> None:
+        self._judge = judge
+        self._rules = rules
+        self._new_id = new_id
+        self._decided = decided
+        self._for_run: set[str] = set()
+        self._waiting: dict[str, Waiting] = {}
+
+    @property
+    def waiting(self) -> tuple[Waiting, ...]:
+        """The oldest first."""
+        return tuple(self._waiting.values())
+
+    async def admit(self, call: ToolCall, tool: Tool, ask: AskFn) -> ToolOutput | None:
+        """See ``Gate``."""
+        match await self._judged(call, tool):
+            case None:
+                return None
+            case Denied(sentence):
+                return ToolOutput.failed("E_DENIED", sentence)
+            case question:
+                return await self._asked(Waiting(self._new_id("ask"), call, tool, question), ask)
+
+    async def decide(self, id: str, decision: str, reason: str = "") -> None:
+        """Answer one question; a rule that comes of it answers all that it covers.
+
+        Raises ``NothingToDecide``, ``UnknownDecision``, ``StorageError``; then nothing is decided.
+        """
+        waiting = self._waiting.get(id)
+        if waiting is None:
+            raise NothingToDecide(TOO_LATE)
+        if decision not in waiting.offers:
+            raise UnknownDecision(f"Choose one of: {', '.join(waiting.offers)}.")
+        rule = waiting.question.rule
+        if rule and decision == "allow_always":
+            self._rules.add(rule)
+        if rule and decision == "allow_run":
+            self._for_run.add(rule)
+        self._answer(waiting, decision, reason)
+        if decision in ("allow_run", "allow_always"):
+            for other in self.waiting:
+                if await self._judged(other.call, other.tool) is None and other.id in self._waiting:
+                    self._answer(other, decision)
+
+    async def _judged(self, call: ToolCall, tool: Tool) -> Question | Denied | None:
+        return await self._judge.judge(call, tool, {*self._rules.in_force(), *self._for_run})
+
+    async def _asked(self, waiting: Waiting, ask: AskFn) -> ToolOutput | None:
+        self._waiting[waiting.id] = waiting
+        try:
+            ask(Approval(waiting.id, waiting.call.id, waiting.question.deed, subject(waiting)))
+            await waiting.answered.wait()
+        finally:
+            self._waiting.pop(waiting.id, None)
+        if waiting.decision != "deny":
+            return None
+        why = f' They say: "{waiting.reason}".' if waiting.reason else ""
+        return ToolOutput.failed(
+            "E_DENIED",
+            f"The user denied this.{why} Do not try to reach the same in another way; go on without it, or ask what "
+            "to do instead.",
+        )
+
+    def _answer(self, waiting: Waiting, decision: Decision, reason: str = "") -> None:
+        self._waiting.pop(waiting.id, None)
+        waiting.answer(decision, reason)
+        self._decided(waiting, decision, reason)
+
+
+def subject(waiting: Waiting) -> dict[str, Any]:
+    """What is shown of a question, as JSON."""
+    question = waiting.question
+    return {
+        "tool": waiting.call.name,
+        "payload": question.payload,
+        "reasons": list(question.reasons),
+        "facts": [list(fact) for fact in question.facts],
+        "rule": question.rule,
+        "offers": list(waiting.offers),
+    }
