@@ -20,6 +20,7 @@ SCRIPTS = (
     "js/scroll.js",
     "js/composer.js",
     "js/dialogs.js",
+    "js/asks.js",
     "js/toast.js",
     "js/tabs.js",
     "js/clock.js",

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.group_chat.room import Room
+from app.web.entries import MessageView
 from app.web.live_markdown import Swap
 from app.web.rendering import Templates
 from app.web.scene import Scenes, View
-from app.web.views import MessageView
 
 
 class Drawing:

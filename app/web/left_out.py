@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import assert_never
 
 from app.engine.messages import Block, Image, Marker, Message, Reasoning, Text, ToolCall, ToolResult
+from app.web.member_words import member_label
 from app.web.times import local
 from app.web.tool_words import Shown, cut, target_of, words_for
-from app.web.views import member_label
 
 LINES_SHOWN = 30
 CHARACTERS_SHOWN = 2_000

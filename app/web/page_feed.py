@@ -24,10 +24,11 @@ from app.group_chat.events import (
 from app.group_chat.room import Room
 from app.infra.feed import Feed, Gap
 from app.web.drawing import Drawing
+from app.web.entries import DRAWN_KINDS, MessageView
 from app.web.frames import frame
 from app.web.growing import GrowingEntry
 from app.web.tool_words import cut
-from app.web.views import DRAWN_KINDS, MessageView, message_view
+from app.web.views import message_view
 from app.workspace.rows import MessageRow
 
 FRAMES_KEPT = 2048

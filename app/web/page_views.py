@@ -8,11 +8,11 @@ from datetime import date, datetime
 from typing import Literal
 
 from app.group_chat.events import Floor
+from app.web.member_words import member_hue, member_label
 from app.web.plain import one_line, plain
 from app.web.times import local
 from app.web.tool_words import words_for
-from app.web.views import member_hue, member_label
-from app.workspace.rows import ConversationRow, MessageRow, QueuedRow, QueueKind, TurnRow, TurnState
+from app.workspace.rows import Access, ConversationRow, MessageRow, QueuedRow, QueueKind, TurnRow, TurnState
 
 UNTITLED = "New conversation"
 
@@ -121,6 +121,7 @@ class Composer:
     live: bool
     enter: Literal["steer", "queue"]
     picker: Picker
+    access: Access = "standard"
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +229,7 @@ _ANNOUNCED = {
     "idle": "{label} has ended its turn.",
     "organising": "{label} organises the conversation.",
     "writing": "{label} is writing.",
+    "asking": "{label} needs your approval.",
     "waiting": "{label} waits to try again.",
     "stopping": "{label} is stopping.",
 }
@@ -236,6 +238,7 @@ _DOING = {
     "organising": "organises the conversation",
     "writing": "is writing",
     "tool": "runs a tool: {tool}",
+    "asking": "is waiting for you",
     "waiting": "waits to try again",
     "stopping": "is stopping…",
 }

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from app.web import times
 from app.web.assets import Assets
-from app.web.views import MessageView
+from app.web.entries import MessageView
 
 
 class Templates:

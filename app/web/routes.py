@@ -5,6 +5,7 @@ from __future__ import annotations
 from starlette.routing import BaseRoute, Route
 
 from app.web import (
+    approvals,
     conversations,
     health,
     organised,
@@ -38,6 +39,8 @@ def routes(assets: Assets) -> list[BaseRoute]:
         Route(f"{at}/steer", conversations.steer, methods=["POST"]),
         Route(f"{at}/stop", conversations.stop, methods=["POST"]),
         Route(f"{at}/hurry", conversations.hurry, methods=["POST"]),
+        Route(f"{at}/approvals/{{approval}}", approvals.decide, methods=["POST"]),
+        Route(f"{at}/access", approvals.choose_access, methods=["POST"]),
         Route(f"{at}/resume", conversations.resume, methods=["POST"]),
         Route(f"{at}/title", conversations.rename, methods=["POST"]),
         Route(f"{at}/model", conversations.choose_model, methods=["POST"]),

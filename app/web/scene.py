@@ -14,6 +14,7 @@ from app.providers.demo import LABEL as DEMO_LABEL
 from app.providers.demo import MODEL as DEMO
 from app.providers.demo import SUGGESTIONS
 from app.providers.routing import Sources
+from app.web.entries import DRAWN_KINDS, MessageView
 from app.web.page_views import (
     BudgetLine,
     Composer,
@@ -30,7 +31,6 @@ from app.web.page_views import (
     rail_groups,
     task_view,
 )
-from app.web.views import DRAWN_KINDS, MessageView
 from app.workspace import budgets, conversations, messages, queue, turns, usage
 from app.workspace.rows import ConversationRow, MessageRow
 from app.workspace.settings import get_setting
@@ -138,7 +138,9 @@ class Scenes:
         enter: Literal["steer", "queue"] = (
             "queue" if get_setting(self.store, "composer.enter") == "queue" else "steer"
         )
-        return Composer(live=room.floor.is_live, enter=enter, picker=self._picker(room, row.model))
+        return Composer(
+            live=room.floor.is_live, enter=enter, picker=self._picker(room, row.model), access=row.access
+        )
 
     def _picker(self, room: Room, chosen: str | None) -> Picker:
         """Every model on offer; one that was chosen and is gone stays visible."""

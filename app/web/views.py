@@ -1,132 +1,38 @@
-"""What templates receive of a message: frozen values, made from its row by pure functions.
-
-A template draws one kind in all its states; which one is decided by ``kind`` alone.
-"""
+"""From the row of a message to what its template receives: pure functions."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, assert_never
+from typing import Any, assert_never
 from urllib.parse import quote
 
 from markupsafe import Markup
 
 from app.hands.pictures import name_of
+from app.web.approval_words import approval_view
+from app.web.entries import (
+    DRAWN_KINDS,
+    AssistantView,
+    DrawnKind,
+    ErrorView,
+    MessageView,
+    NoticeView,
+    Remedy,
+    ToolView,
+    UserView,
+)
 from app.web.live_markdown import LiveMarkdown
 from app.web.long_texts import Rest, beginning, rest_of, shortened
 from app.web.markdown import render_markdown
-from app.web.notices import NoticeWords, notice_words
-from app.web.others import Other, others_of
+from app.web.member_words import member_hue, member_label
+from app.web.notices import notice_words
+from app.web.others import others_of
 from app.web.plain import first_sentence, one_line, plain
 from app.web.times import local
-from app.web.tool_words import Output, Shown, cut, output_of, target_of, trouble_of, words_for
-from app.workspace.rows import MessageKind, MessageRow, MessageState
-
-DrawnKind = Literal["user", "assistant", "tool_call", "notice", "error"]
-"""The kinds that have a template; the others come with the features that make them."""
-
-_LABELS = {"user": "You", "commander": "Commander"}
-_HUES = {"commander": "cmd"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """What the frame of every article needs."""
-
-    id: str
-    kind: DrawnKind
-    member: str
-    label: str
-    """Who speaks, as a reader says it."""
-    hue: str
-    """Class of the member's colour, or nothing."""
-    state: MessageState
-    time: datetime
-    """In the zone of this machine."""
-    waits: bool = False
-    """It needs the user."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserView(Entry):
-    text: str
-    rest: Rest | None
-    """What follows it, where all of it is too long for a page."""
-    sent: str | None
-    """``steer`` where it was folded into a running turn."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AssistantView(Entry):
-    html: Markup
-    """All of the text; of one that streams, its closed blocks."""
-    tail: Markup | None
-    """The open end of a text that streams; None for every other."""
-    rest: Rest | None
-    """What follows them, where all of it is too long for a page."""
-    thought: str
-    thought_seconds: float | None
-    """None while it streams: it may think again."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolView(Entry):
-    icon: str
-    verb: str
-    target: str
-    stat: str
-    """How it stands, in a word or two: ``running``, ``failed``, …; nothing where it simply ended."""
-    seconds: float | None
-    arguments: tuple[tuple[str, Shown], ...]
-    output: Output
-    pictures: tuple[str, ...]
-    """Addresses of what the model was shown."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoticeView(Entry):
-    words: NoticeWords
-    resume: str
-    """Address that a POST continues the run at."""
-    organised: str
-    """Address of what a compaction left out, or nothing."""
-    until: datetime | None
-    """When the wait that the notice tells of is over; None where none lasts."""
-    hurry: str
-    """Address that a POST ends that wait at."""
-
-
-@dataclass(frozen=True, slots=True)
-class Remedy:
-    """A link by what it does."""
-
-    label: str
-    href: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorView(Entry):
-    title: str
-    more: str
-    detail: str
-    reference: str
-    model: str
-    """``provider/model`` that was asked last, or nothing."""
-    remedy: Remedy | None
-    """What puts it right, where a page of ours can."""
-    another_model: bool
-    """Another model may do."""
-    others: tuple[Other, ...]
-    """Who else was tried, or rests."""
-    can_retry: bool
-    resume: str
-    """Address that a POST tries the run again at."""
-
-
-MessageView = UserView | AssistantView | ToolView | NoticeView | ErrorView
+from app.web.tool_words import cut, output_of, target_of, trouble_of, words_for
+from app.workspace.rows import MessageKind, MessageRow
 
 
 def message_view(
@@ -149,6 +55,8 @@ def message_view(
             return _notice(row, frame)
         case "error":
             return _error(row, frame)
+        case "approval":
+            return approval_view(row, frame)
         case _:
             assert_never(kind)
 
@@ -158,17 +66,6 @@ def message_views(
 ) -> tuple[MessageView, ...]:
     """Views of the rows that have a template, in order; ``live`` holds the texts that stream, by message id."""
     return tuple(message_view(row, live.get(row.id)) for row in rows if row.kind in DRAWN_KINDS)
-
-
-DRAWN_KINDS: tuple[DrawnKind, ...] = ("user", "assistant", "tool_call", "notice", "error")
-
-
-def member_label(member: str) -> str:
-    return _LABELS.get(member) or one_line(member).replace("_", " ").capitalize() or "Somebody"
-
-
-def member_hue(member: str) -> str:
-    return _HUES.get(member, "")
 
 
 def _drawn(kind: MessageKind) -> DrawnKind:

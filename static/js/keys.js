@@ -27,6 +27,8 @@
     if (key === "Escape") action = byId("stop") && (() => byId("stop").focus());
     else if (altKey && !modified && key.startsWith("Arrow")) {
       action = { ArrowUp: () => toEntry(-1), ArrowDown: () => toEntry(1) }[key];
+    } else if (altKey && !modified && event.code === "KeyA") {
+      action = () => document.dispatchEvent(new CustomEvent("plancia:ask"));
     } else if (modified && shiftKey && key.toLowerCase() === "o") action = () => byId("new-conversation")?.click();
     else if (!modified && !altKey && !typing(event.target)) action = plain[key];
     if (!action) return;

@@ -1,0 +1,55 @@
+"""A call that asks, in words: what it wants to do, why it asks, what can be answered, and what was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.group_chat.approvals import TOO_LATE
+from app.web.entries import ApprovalView
+from app.web.member_words import member_hue, member_label
+from app.web.plain import one_line, plain
+from app.web.times import local
+from app.workspace.rows import MessageRow
+
+_WANTS = {
+    "command": ("wants to run a command", "Command"),
+    "read": ("wants to read a file", "File"),
+    "change": ("wants to change a file", "Change"),
+    "delete": ("wants to delete a file", "File"),
+    "folder": ("wants to work in another folder", "Folder"),
+    "network": ("wants to reach the network", "Address"),
+}
+_DECIDED = {
+    "allow_once": "You allowed this once",
+    "allow_run": "You allowed this for the run",
+    "allow_always": "You allowed this always",
+    "deny": "You denied this",
+}
+
+
+def approval_view(row: MessageRow, frame: Mapping[str, Any]) -> ApprovalView:
+    data = row.data
+    wants, what = _WANTS.get(str(data.get("approval")), ("wants to go on", "What"))
+    decision, waits = str(data.get("decision") or ""), row.state == "streaming"
+    label = member_label(row.member)
+    decided = _DECIDED.get(decision, "" if waits else TOO_LATE)
+    return ApprovalView(
+        kind="approval",
+        label=label,
+        hue=member_hue(row.member),
+        waits=waits,
+        question=f"{label} {wants}",
+        what=what,
+        payload=plain(str(data.get("payload") or "")),
+        reasons=tuple(one_line(str(reason)) for reason in data.get("reasons") or ()),
+        facts=tuple((one_line(str(name)), one_line(str(value))) for name, value in data.get("facts") or ()),
+        rule=one_line(str(data.get("rule") or "")),
+        can_repeat="allow_run" in (data.get("offers") or ()),
+        decision=decision,
+        decided=decided,
+        decided_at=local(str(data["decided_at"])) if data.get("decided_at") else None,
+        reason=one_line(str(data.get("reason") or "")),
+        decide=f"/conversations/{row.conversation}/approvals/{row.id}",
+        **{**frame, "state": "done" if waits else row.state},
+    )

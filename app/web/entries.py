@@ -1,0 +1,143 @@
+"""What templates receive of a message: frozen values, one class a kind; ``views`` makes them from rows.
+
+A template draws one kind in all its states; which one is decided by ``kind`` alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, get_args
+
+from markupsafe import Markup
+
+from app.web.long_texts import Rest
+from app.web.notices import NoticeWords
+from app.web.others import Other
+from app.web.tool_words import Output, Shown
+from app.workspace.rows import MessageState
+
+DrawnKind = Literal["user", "assistant", "tool_call", "approval", "notice", "error"]
+"""The kinds that have a template; the others come with the features that make them."""
+
+DRAWN_KINDS: tuple[DrawnKind, ...] = get_args(DrawnKind)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What the frame of every article needs."""
+
+    id: str
+    kind: DrawnKind
+    member: str
+    label: str
+    """Who speaks, as a reader says it."""
+    hue: str
+    """Class of the member's colour, or nothing."""
+    state: MessageState
+    time: datetime
+    """In the zone of this machine."""
+    waits: bool = False
+    """It needs the user."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserView(Entry):
+    text: str
+    rest: Rest | None
+    """What follows it, where all of it is too long for a page."""
+    sent: str | None
+    """``steer`` where it was folded into a running turn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssistantView(Entry):
+    html: Markup
+    """All of the text; of one that streams, its closed blocks."""
+    tail: Markup | None
+    """The open end of a text that streams; None for every other."""
+    rest: Rest | None
+    """What follows them, where all of it is too long for a page."""
+    thought: str
+    thought_seconds: float | None
+    """None while it streams: it may think again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolView(Entry):
+    icon: str
+    verb: str
+    target: str
+    stat: str
+    """How it stands, in a word or two: ``running``, ``failed``, …; nothing where it simply ended."""
+    seconds: float | None
+    arguments: tuple[tuple[str, Shown], ...]
+    output: Output
+    pictures: tuple[str, ...]
+    """Addresses of what the model was shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoticeView(Entry):
+    words: NoticeWords
+    resume: str
+    """Address that a POST continues the run at."""
+    organised: str
+    """Address of what a compaction left out, or nothing."""
+    until: datetime | None
+    """When the wait that the notice tells of is over; None where none lasts."""
+    hurry: str
+    """Address that a POST ends that wait at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """A link by what it does."""
+
+    label: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorView(Entry):
+    title: str
+    more: str
+    detail: str
+    reference: str
+    model: str
+    """``provider/model`` that was asked last, or nothing."""
+    remedy: Remedy | None
+    """What puts it right, where a page of ours can."""
+    another_model: bool
+    """Another model may do."""
+    others: tuple[Other, ...]
+    """Who else was tried, or rests."""
+    can_retry: bool
+    resume: str
+    """Address that a POST tries the run again at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalView(Entry):
+    question: str
+    what: str
+    """What the payload is: ``Command``, ``Change``."""
+    payload: str
+    reasons: tuple[str, ...]
+    facts: tuple[tuple[str, str], ...]
+    rule: str
+    """What "Always allow" would add; empty where there is nothing to add."""
+    can_repeat: bool
+    """It may be allowed for more than once."""
+    decision: str
+    """``allow_once`` and its like; empty while it waits, and where it ended without an answer."""
+    decided: str
+    """How it was answered, in a sentence; empty while it waits."""
+    decided_at: datetime | None
+    reason: str
+    """What the user said with a refusal."""
+    decide: str
+    """Address that a POST answers at."""
+
+
+MessageView = UserView | AssistantView | ToolView | NoticeView | ErrorView | ApprovalView
