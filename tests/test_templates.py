@@ -34,7 +34,7 @@ TOOLS = (
 )
 
 DRAWN_BY_ITS_ROW = {
-    "compaction", "done", "fallback", "loop_warning", "omission", "retry", "steer", "tool_delta",
+    "approval", "compaction", "done", "fallback", "loop_warning", "omission", "retry", "steer", "tool_delta",
     "tool_end", "tool_start",
 }  # fmt: skip
 """Events that say nothing beyond the message that changes with them."""

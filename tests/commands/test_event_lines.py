@@ -29,6 +29,10 @@ SAID: list[tuple[engine.Event, dict[str, Any]]] = [
     (engine.Steer("a", "msg_1"), {"text": "a"}),
     (engine.ToolDelta("c", "bash", "{"), {"call_id": "c", "name": "bash", "text": "{"}),
     (engine.ToolStart("c", "bash", {"x": 1}), {"call_id": "c", "name": "bash", "arguments": {"x": 1}}),
+    (
+        engine.Approval("ask_1", "c", "command", {"payload": "git push"}),
+        {"id": "ask_1", "call_id": "c", "kind": "command", "subject": {"payload": "git push"}},
+    ),
     (engine.ToolProgress("c"), {"call_id": "c"}),
     (engine.ToolProgress("c", "half", 1, 2), {"call_id": "c", "text": "half", "done": 1, "total": 2}),
     (

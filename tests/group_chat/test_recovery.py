@@ -86,14 +86,9 @@ async def test_a_message_that_no_model_has_heard_yet_is_heard_after_the_restart(
 
 async def test_a_change_that_was_running_is_of_unknown_outcome_and_is_not_run_again(tmp_path: Path) -> None:
     model = ScriptedModel([call("write_file", "c1", path="a.txt", content="x")], say("never"))
-    async with house(tmp_path, model) as at:
-        left: list[Path] = []
-
-        def at_start(event: Any) -> None:
-            if not left and any(row.kind == "tool_call" and row.data["arguments"] for row in at.rows()):
-                left.append(crash(at, tmp_path))
-
-        at.room.feed.watch(lambda: at_start(None))
+    left: list[Path] = []
+    journal = OnWrite(b'"c1"]', lambda: left.append(crash(at, tmp_path)))
+    async with house(tmp_path, model, make_members=members_on(journal)) as at:
         await at.say("write")
     after = ScriptedModel(say("I look first."))
     async with house(left[0], after, conversation=at.room.id) as again:

@@ -57,6 +57,16 @@ def row(
 def every_row() -> list[MessageRow]:
     """Every kind in every state that it can have."""
     call = {"call_id": "c", "name": "read_file", "arguments": {"path": "a.txt"}, "duration_ms": 412}
+    asks = {
+        "call_id": "c",
+        "approval": "command",
+        "tool": "bash",
+        "payload": "rm -r build && <b>make</b>",
+        "reasons": ["It deletes files."],
+        "facts": [["Runs in", "/home/me/work"]],
+        "rule": "bash: rm -r build",
+        "offers": ["allow_once", "allow_run", "allow_always", "deny"],
+    }
     return [
         row("user", "done", "Please look", member="user"),
         row("user", "done", "Faster", member="user", sent="steer"),
@@ -68,6 +78,11 @@ def every_row() -> list[MessageRow]:
         row("tool_call", result="text", **call),
         row("tool_call", "failed", result="E_STALE: changed", is_error=True, error_code="E_STALE", **call),
         row("tool_call", "interrupted", call_id="c", name="unheard_of", arguments={"some": {"x": 1}}),
+        row("approval", "streaming", **asks),
+        row("approval", "streaming", **{**asks, "rule": None, "offers": ["allow_once", "deny"]}),
+        row("approval", decision="allow_once", decided_at=TIME, **asks),
+        row("approval", decision="deny", reason="Not <b>now</b>", decided_at=TIME, **asks),
+        row("approval", "interrupted", **asks),
         row("notice", "streaming", "The server is busy", notice="retry", attempt=1, wait_ms=2000, until=TIME),
         row("notice", notice="compaction", before=151_000, after=38_000),
         row("notice", notice="compaction", before=151_000, after=38_000, summary="msg_of_the_session"),

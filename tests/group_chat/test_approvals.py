@@ -1,0 +1,180 @@
+"""Calls that have to ask: they wait for the user, are shown in the chat, and do nothing before the answer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from app.engine.scripted import ScriptedModel, call, say
+from app.group_chat.errors import NothingToDecide, UnknownDecision
+from app.workspace import conversations, rules
+from app.workspace.rows import MessageRow
+from tests.group_chat.rooms import House, house
+
+pytestmark = pytest.mark.anyio
+
+
+def writes(*paths: str) -> list[Any]:
+    return [
+        call("write_file", f"c_{path}", number, path=path, content="new") for number, path in enumerate(paths)
+    ]
+
+
+def looks(*paths: str) -> list[Any]:
+    return [call("stat_file", f"s_{path}", number, path=path) for number, path in enumerate(paths)]
+
+
+@asynccontextmanager
+async def cautious(tmp_path: Path, *replies: Any) -> AsyncIterator[House]:
+    """A conversation in which every change asks, and whose model has just been asked to write."""
+    async with house(tmp_path, ScriptedModel(*replies)) as at:
+        conversations.choose_access(at.store, at.room.id, "cautious")
+        await at.room.post("Write.", client_id="c1")
+        yield at
+
+
+async def asked(at: House, number: int = 1) -> MessageRow:
+    """The question of this number, once it stands in the chat."""
+    with anyio.fail_after(10):
+        async for _ in at.room.feed.follow(0):
+            found = [row for row in at.rows() if row.kind == "approval"]
+            if len(found) >= number:
+                return found[number - 1]
+    raise AssertionError
+
+
+def decisions(at: House) -> list[tuple[str, str | None]]:
+    return [(row.state, row.data.get("decision")) for row in at.rows() if row.kind == "approval"]
+
+
+async def test_in_standard_access_a_change_in_the_workspace_does_not_ask(tmp_path: Path) -> None:
+    async with house(tmp_path, ScriptedModel(writes("a"), say("Done."))) as at:
+        await at.say("Write.")
+        assert (at.workspace / "a").read_text() == "new"
+        assert decisions(at) == []
+
+
+async def test_in_cautious_access_it_waits_with_all_that_it_would_do(tmp_path: Path) -> None:
+    async with cautious(tmp_path, [*looks("a")], writes("a"), say("Done.")) as at:
+        row = await asked(at)
+        assert row.state == "streaming"
+        assert row.data["payload"] == "new"
+        assert row.data["facts"] == [["File", "a"], ["Folder", str(at.workspace)]]
+        assert row.data["offers"] == ["allow_once", "allow_run", "allow_always", "deny"]
+        assert at.room.floor.state == "asking"
+        assert not (at.workspace / "a").exists()
+        await at.room.decide(row.id, "allow_once")
+        await at.quiet()
+        assert (at.workspace / "a").read_text() == "new"
+        assert decisions(at) == [("done", "allow_once")]
+
+
+async def test_a_denial_is_told_to_the_model_with_its_reason_and_the_turn_goes_on(tmp_path: Path) -> None:
+    model = ScriptedModel(writes("a"), say("Then not."))
+    async with house(tmp_path, model) as at:
+        conversations.choose_access(at.store, at.room.id, "cautious")
+        await at.room.post("Write.", client_id="c1")
+        await at.room.decide((await asked(at)).id, "deny", "Wrong folder.")
+        await at.quiet()
+        assert not (at.workspace / "a").exists()
+        (result,) = model.requests[-1].messages[-1].results
+        assert result.code == "E_DENIED"
+        assert 'They say: "Wrong folder."' in result.text
+        assert at.rows()[-1].text == "Then not."
+
+
+async def test_allowed_once_is_asked_again_and_allowed_for_the_run_is_not(tmp_path: Path) -> None:
+    replies = [writes("a"), looks("a"), writes("a"), writes("a"), say("Done.")]
+    async with cautious(tmp_path, *replies) as at:
+        await at.room.decide((await asked(at, 1)).id, "allow_once")
+        await at.room.decide((await asked(at, 2)).id, "allow_run")
+        await at.quiet()
+        assert decisions(at) == [("done", "allow_once"), ("done", "allow_run")]
+        assert rules.list_rules(at.store) == []
+
+
+async def test_allowed_for_the_run_asks_in_the_next_turn_and_allowed_always_does_not(tmp_path: Path) -> None:
+    replies = [writes("a"), say("One."), writes("a"), say("Two."), writes("a"), say("Three.")]
+    async with cautious(tmp_path, *replies) as at:
+        await at.room.decide((await asked(at, 1)).id, "allow_run")
+        await at.quiet()
+        await at.room.post("Again.", client_id="c2")
+        await at.room.decide((await asked(at, 2)).id, "allow_always")
+        await at.quiet()
+        await at.say("And again.")
+        assert [decision for _, decision in decisions(at)] == ["allow_run", "allow_always"]
+        (rule,) = rules.list_rules(at.store)
+        assert (rule.text, rule.workspace) == ("write_file: a", str(at.workspace))
+
+
+async def test_a_rule_that_is_taken_back_asks_again(tmp_path: Path) -> None:
+    replies = [writes("a"), say("One."), writes("a"), say("Two.")]
+    async with cautious(tmp_path, *replies) as at:
+        await at.room.decide((await asked(at, 1)).id, "allow_always")
+        await at.quiet()
+        rules.revoke_rule(at.store, rules.list_rules(at.store)[0].id)
+        await at.room.post("Again.", client_id="c2")
+        await at.room.decide((await asked(at, 2)).id, "deny")
+        await at.quiet()
+
+
+async def test_a_rule_of_another_workspace_or_another_file_allows_nothing(tmp_path: Path) -> None:
+    async with house(tmp_path, ScriptedModel(writes("a"), say("Not."))) as at:
+        rules.add_rule(at.store, "write_file: a", str(tmp_path / "elsewhere"))
+        rules.add_rule(at.store, "write_file: ab", str(at.workspace))
+        conversations.choose_access(at.store, at.room.id, "cautious")
+        await at.room.post("Write.", client_id="c1")
+        await at.room.decide((await asked(at)).id, "deny")
+        await at.quiet()
+
+
+async def test_a_stop_with_a_question_open_runs_nothing_and_closes_it(tmp_path: Path) -> None:
+    async with cautious(tmp_path, writes("a")) as at:
+        row = await asked(at)
+        await at.room.stop()
+        assert not (at.workspace / "a").exists()
+        assert decisions(at) == [("interrupted", None)]
+        with pytest.raises(NothingToDecide, match="already ended, nothing was run"):
+            await at.room.decide(row.id, "allow_once")
+        assert not (at.workspace / "a").exists()
+
+
+async def test_a_question_is_answered_once(tmp_path: Path) -> None:
+    async with cautious(tmp_path, writes("a"), say("Done.")) as at:
+        row = await asked(at)
+        await at.room.decide(row.id, "deny")
+        with pytest.raises(NothingToDecide):
+            await at.room.decide(row.id, "allow_once")
+        await at.quiet()
+        assert not (at.workspace / "a").exists()
+
+
+@pytest.mark.parametrize("decision", ["", "yes", "allow", "ALLOW_ONCE", "allow_once "])
+async def test_what_is_no_decision_decides_nothing(tmp_path: Path, decision: str) -> None:
+    async with cautious(tmp_path, writes("a"), say("Done.")) as at:
+        row = await asked(at)
+        with pytest.raises(UnknownDecision):
+            await at.room.decide(row.id, decision)
+        assert decisions(at) == [("streaming", None)]
+        await at.room.decide(row.id, "deny")
+        await at.quiet()
+
+
+async def test_after_a_restart_the_question_has_ended_and_continue_asks_it_anew(tmp_path: Path) -> None:
+    async with cautious(tmp_path, writes("a")) as at:
+        await asked(at)
+        conversation = at.room.id
+    again = ScriptedModel(writes("a"), say("Done."))
+    async with house(tmp_path, again, conversation=conversation) as at:
+        assert decisions(at) == [("interrupted", None)]
+        await at.room.resume()
+        await at.room.decide((await asked(at, 2)).id, "allow_once")
+        await at.quiet()
+        (result,) = again.requests[0].messages[2].results
+        assert result.status == "interrupted", "it never ran, and the model is told so"
+        assert (at.workspace / "a").read_text() == "new"
