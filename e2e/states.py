@@ -130,6 +130,23 @@ def organised(stage: Stage) -> None:
     expect(line.get_by_role("listitem").filter(has_text="page-0.txt").first).to_be_visible()
 
 
+def asking(stage: Stage) -> None:
+    """A change waits for the user, in the log and in the dialog."""
+    talk = stage.talk()
+    stage.server.post(f"{talk.path}/access", access="cautious")
+    change = {"path": "plan.md", "content": ANSWER}
+    stage.llm.script(say("I write it down.", calls=[call("write_file", change)]), say("Written."))
+    talk.say("Write the plan down.")
+    expect(talk.page.get_by_role("dialog", name="Commander wants to change a file")).to_be_visible()
+
+
+def asked(stage: Stage) -> None:
+    """The same question in the log alone."""
+    asking(stage)
+    stage.page.keyboard.press("Escape")
+    expect(stage.page.locator("#asks")).to_be_hidden()
+
+
 def circles(stage: Stage) -> None:
     """A picture is shown to the model, which then asks for it again and again."""
     talk = stage.talk()
@@ -329,6 +346,8 @@ STATES: Mapping[str, Callable[[Stage], None]] = {
     "done": done,
     "wide": wide,
     "organised": organised,
+    "asking": asking,
+    "asked": asked,
     "circles": circles,
     "stopped": stopped,
     "interrupted": interrupted,

@@ -3,12 +3,13 @@
   const dialog = document.getElementById("asks");
   if (!dialog) return;
 
-  const ARMED_AFTER = 500; // milliseconds: a click that was meant for what stood there before allows nothing
+  const ARMED_AFTER = 500; // milliseconds: a click or key that was meant for what stood there before decides nothing
   const slot = (name) => dialog.querySelector(`[data-slot=${name}]`);
   const waiting = () => [...document.querySelectorAll('#log > [data-kind="approval"][data-wait="user"]')];
   const seen = new Map();
   const title = document.title;
   let shown = null;
+  let arming;
 
   function copyOf(article) {
     const copy = article.querySelector(".consent").cloneNode(true);
@@ -30,7 +31,9 @@
     slot("question").replaceChildren(copy);
     htmx.process(copy);
     if (!dialog.open) dialog.showModal();
-    seen.set(dialog, performance.now());
+    clearTimeout(arming);
+    delete dialog.dataset.armed;
+    arming = setTimeout(() => { dialog.dataset.armed = ""; }, ARMED_AFTER);
     copy.querySelector('[value="deny"]').focus();
     count();
   }
@@ -65,13 +68,13 @@
   }
 
   function isTooSoon(button) {
-    const place = button.closest("dialog") ?? button.closest(".entry").id;
-    return performance.now() - (seen.get(place) ?? 0) < ARMED_AFTER;
+    if (dialog.contains(button)) return !("armed" in dialog.dataset);
+    return button.value !== "deny" && performance.now() - (seen.get(button.closest(".entry").id) ?? 0) < ARMED_AFTER;
   }
 
   document.addEventListener("click", (event) => {
     const button = event.target.closest('.consent [name="decision"]');
-    if (button && button.value !== "deny" && isTooSoon(button)) {
+    if (button && isTooSoon(button)) {
       event.preventDefault();
       event.stopImmediatePropagation();
     }
