@@ -40,6 +40,7 @@ EXAMPLES: tuple[engine.Event, ...] = (
     engine.ReasoningDelta("", ""),
     engine.ToolDelta("", "", ""),
     engine.ToolStart("", "", {}),
+    engine.Approval("", "", "", {}),
     engine.ToolProgress("", "", 0, 0),
     engine.ToolEnd("", "", "", True, "E_X", 0),
     engine.Compaction(0, 0, ""),

@@ -8,11 +8,12 @@ from __future__ import annotations
 import argparse
 import signal
 from pathlib import Path
-from typing import Literal, Protocol, assert_never
+from typing import Protocol, assert_never
 
 import anyio
 from anyio.to_thread import run_sync
 
+from app.commands.deciding import Approve, Deciding
 from app.commands.errors import UsageError
 from app.commands.event_lines import EventLines
 from app.commands.prose import Prose
@@ -42,7 +43,7 @@ class Options(argparse.Namespace):
     workspace: Path | None
     conversation: str | None
     json: bool
-    approve: Literal["ask", "never", "always"]
+    approve: Approve
     max_cost: float | None
 
 
@@ -53,7 +54,7 @@ class Printer(Protocol):
 
 
 async def run(options: Options, terminal: Terminal) -> int:
-    """0 done, 1 failed, 2 no such model, 130 stopped."""
+    """0 done, 1 failed, 2 no such model, 3 something needed approval, 130 stopped."""
     prompt = read_prompt(options.prompt, terminal)
     if options.agent not in (None, COMMANDER):
         raise UsageError(f'There is no agent "{options.agent}". There is: {COMMANDER}.')
@@ -66,10 +67,12 @@ async def run(options: Options, terminal: Terminal) -> int:
         await _check_model(bench, options, before)
         row = _conversation(bench.store, options, before, workspace)
         printer = EventLines(terminal) if options.json else Prose(terminal)
-        done = await _take_turn(bench, row, prompt, printer, terminal)
+        deciding = Deciding(bench.bus.room(row.id), options.approve, terminal)
+        done = await _take_turn(bench, row, prompt, printer, terminal, deciding)
         if before is not None and done.status == "failed":
             conversations.choose_model(bench.store, row.id, before.model)
-    return exit_code(done, options.model)
+    code = exit_code(done, options.model)
+    return 3 if code == 0 and deciding.refused else code
 
 
 def read_prompt(given: str | None, terminal: Terminal) -> str:
@@ -169,19 +172,22 @@ async def _take_turn(
     prompt: str,
     printer: Printer,
     terminal: Terminal,
+    deciding: Deciding,
 ) -> engine.Done:
     room = bench.bus.room(row.id)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_stop_on_signal, room)
         start = room.feed.number
         await room.post(prompt, client_id=bench.store.new_id("cli"))
-        done = await _follow(room, start, printer, terminal)
+        done = await _follow(room, start, printer, terminal, deciding)
         await room.wait_quiet()
         tasks.cancel_scope.cancel()
     return done
 
 
-async def _follow(room: Room, start: int, printer: Printer, terminal: Terminal) -> engine.Done:
+async def _follow(
+    room: Room, start: int, printer: Printer, terminal: Terminal, deciding: Deciding
+) -> engine.Done:
     """Print the events of the turn that runs now, and of those it brings about, up to its ``done``."""
     turn = room.floor.turn
     async for batch in room.feed.follow(start):
@@ -190,6 +196,9 @@ async def _follow(room: Room, start: int, printer: Printer, terminal: Terminal) 
             if isinstance(event, RoomChange):
                 continue
             printer.take(place, event)
+            if isinstance(event, engine.Approval):
+                terminal.stdout.flush()
+                await deciding.decide(event)
             if isinstance(event, engine.Done) and place.turn == turn:
                 terminal.stdout.flush()
                 return event

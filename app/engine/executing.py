@@ -1,12 +1,16 @@
-"""One call of a tool, run to an output: whatever the tool does, exactly one report of how it ended."""
+"""One call of a tool: brought to the gate, then run to an output.
+
+Whatever the gate or the tool does, there is exactly one report of each.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from app.engine.events import ToolProgress
+from app.engine.approval import Gate
+from app.engine.events import Approval, ToolProgress
 from app.engine.harness import Harness
 from app.engine.large_results import fit
 from app.engine.loop_guard import Loop
@@ -36,6 +40,29 @@ class Prepared:
     @property
     def read_only(self) -> bool:
         return self.tool is None or self.tool.read_only
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A call that has passed the gate, or was refused there."""
+
+    prepared: Prepared
+
+
+async def admit(prepared: Prepared, gate: Gate, happened: Callable[[Approval | Admitted], None]) -> None:
+    """Bring one call to the gate and report how it left. A gate that breaks lets nothing pass."""
+    call, tool = prepared.call, prepared.tool
+    if tool is not None and prepared.refusal is None:
+        try:
+            prepared = replace(prepared, refusal=await gate.admit(call, tool, happened))
+        except asyncio.CancelledError as lost:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            prepared = replace(prepared, refusal=crashed(call, lost))
+        except Exception as defect:  # noqa: BLE001 - see above
+            prepared = replace(prepared, refusal=crashed(call, defect))
+    happened(Admitted(prepared))
 
 
 async def execute(

@@ -13,11 +13,10 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from app.engine.abort import Abort
-from app.engine.admitting import Admitted, admit
 from app.engine.arguments import explain_problem, refuse_arguments
 from app.engine.errors import Aborted
 from app.engine.events import Approval, Event, LoopWarning, ToolEnd, ToolProgress, ToolStart
-from app.engine.executing import Finished, Prepared, crashed, execute, in_circles
+from app.engine.executing import Admitted, Finished, Prepared, admit, crashed, execute, in_circles
 from app.engine.harness import Harness
 from app.engine.loop_guard import Loop, LoopGuard
 from app.engine.messages import Message, ToolCall

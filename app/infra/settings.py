@@ -44,7 +44,7 @@ SETTINGS: Mapping[str, Setting] = {
             "access.mode",
             "choice",
             "standard",
-            "How much members may do without asking. Nothing reads it yet.",
+            "How much members may do without asking, in new conversations.",
             choices=("cautious", "standard", "trusted"),
         ),
         Setting(

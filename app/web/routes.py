@@ -14,6 +14,7 @@ from app.web import (
     settings_login,
     settings_model,
     settings_models,
+    settings_permissions,
     welcome,
     whole_texts,
 )
@@ -49,6 +50,9 @@ def routes(assets: Assets) -> list[BaseRoute]:
         Route(f"{at}/queue/{{item}}/{{act}}", conversations.queued, methods=["POST"]),
         Route("/settings", settings_general.page),
         Route("/settings", settings_general.change, methods=["POST"]),
+        Route("/settings/permissions", settings_permissions.page),
+        Route("/settings/permissions", settings_permissions.change, methods=["POST"]),
+        Route("/settings/permissions/{rule}/revoke", settings_permissions.revoke, methods=["POST"]),
         Route("/settings/models", settings_models.page),
         Route("/settings/models", settings_models.add, methods=["POST"]),
         Route("/settings/models/find", settings_models.find, methods=["POST"]),

@@ -45,6 +45,16 @@ class Tested:
 
 
 @dataclass(frozen=True, slots=True)
+class RuleView:
+    """Something that the user allowed for good."""
+
+    id: str
+    text: str
+    workspace: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class RestView:
     """A key, or all that could answer for a model, is passed over for a while."""
 

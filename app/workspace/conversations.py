@@ -13,6 +13,7 @@ from app.models.statements import HOLE
 from app.models.tables import Conversation, Message, Session, Turn
 from app.workspace.errors import NotFound
 from app.workspace.rows import Access, ConversationRow, TurnRow
+from app.workspace.settings import chosen_access
 from app.workspace.store import Store
 from app.workspace.titles import shorten, title_of
 
@@ -28,8 +29,9 @@ class Expired:
 
 
 def create_conversation(
-    store: Store, *, workspace: str, model: str | None = None, access: Access = "standard"
+    store: Store, *, workspace: str, model: str | None = None, access: Access | None = None
 ) -> ConversationRow:
+    """``access`` is that of the settings where none is given."""
     now = store.now()
     row = ConversationRow(
         id=store.new_id("conv"),
@@ -43,7 +45,7 @@ def create_conversation(
         created=now,
         updated=now,
         revision=0,
-        access=access,
+        access=access or chosen_access(store),
     )
     store.database.insert(Conversation, row)
     return row

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from app.infra.settings import SETTINGS, Value, find_setting, fits, parse
 from app.infra.settings import Setting as Entry
 from app.models.statements import HOLE
 from app.models.tables import Setting
+from app.workspace.rows import Access
 from app.workspace.store import Store
 
 _BY_KEY = Setting.select().where(Setting.key == HOLE)
@@ -23,6 +26,12 @@ def get_number(store: Store, key: str) -> float:
     value = get_setting(store, key)
     assert isinstance(value, int | float)
     return value
+
+
+def chosen_access(store: Store) -> Access:
+    """How much the members of a new conversation do without asking."""
+    value = get_setting(store, "access.mode")
+    return next((mode for mode in get_args(Access) if mode == value), "standard")
 
 
 def set_setting(store: Store, key: str, text: str) -> Value:

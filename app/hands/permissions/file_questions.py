@@ -8,8 +8,9 @@ from difflib import ndiff
 
 from app.engine.messages import ToolCall
 from app.engine.tools import Tool
+from app.hands.permissions.access import AccessMode
 from app.hands.permissions.names import shown
-from app.hands.permissions.question import AccessMode, Judgement, Question
+from app.hands.permissions.question import Judgement, Question
 
 _MOST_SHOWN = 20_000
 """Characters of a change; of a longer one the beginning is shown, and that it is one."""

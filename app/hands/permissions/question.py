@@ -9,9 +9,6 @@ from typing import Literal, Protocol
 from app.engine.messages import ToolCall
 from app.engine.tools import Tool
 
-AccessMode = Literal["cautious", "standard", "trusted"]
-"""How much is done without asking; ``cautious`` asks before every change."""
-
 Deed = Literal["command", "read", "change", "delete", "folder", "network"]
 
 
