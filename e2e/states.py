@@ -237,6 +237,18 @@ def settings_general(stage: Stage) -> None:
     stage.page.goto(stage.server.at("/settings"))
 
 
+def settings_permissions(stage: Stage) -> None:
+    """A rule was made."""
+    asking(stage)
+    dialog = stage.page.locator("#asks")
+    expect(dialog).to_have_attribute("data-armed", "")
+    dialog.get_by_role("button", name="Always allow").click()
+    expect(dialog).to_be_hidden()
+    stage.page.goto(stage.server.at("/settings/permissions"))
+    expect(stage.page.get_by_role("button", name="Revoke rule write_file: plan.md")).to_be_visible()
+    expect(stage.page.locator(".main")).to_contain_text("allowed for every member in")
+
+
 def settings_models(stage: Stage) -> None:
     stage.page.goto(stage.server.at("/settings/models"))
 
@@ -363,6 +375,7 @@ STATES: Mapping[str, Callable[[Stage], None]] = {
     "model-finder": model_finder,
     "settings-general": settings_general,
     "settings-order": settings_order,
+    "settings-permissions": settings_permissions,
     "settings-model": settings_model,
     "settings-models": settings_models,
     "source-tested": source_tested,

@@ -144,3 +144,17 @@ def test_without_script_the_question_is_a_form(
     plain.articles("approval").get_by_role("button", name="Allow once").click()
     plain.expect_answer("Written.")
     assert written(served, "plain.md").exists()
+
+
+def test_a_rule_is_taken_back_on_the_page(cautious: Talk, llm: FakeLLM) -> None:
+    asks_to_write(llm, "ruled.md")
+    cautious.say("Write it down.")
+    decide(cautious, "Always allow")
+    cautious.expect_answer("Written.")
+    page = cautious.page
+    page.get_by_role("link", name="Settings").click()
+    page.get_by_role("link", name="Permissions").click()
+    page.get_by_role("button", name="Revoke rule write_file: ruled.md").click()
+    expect(page.get_by_role("button", name="Revoke rule write_file: ruled.md")).to_have_count(0)
+    page.reload()
+    expect(page.get_by_role("button", name="Revoke rule write_file: ruled.md")).to_have_count(0)

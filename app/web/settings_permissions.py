@@ -8,7 +8,7 @@ from starlette.responses import RedirectResponse, Response
 from app.web.plain import one_line
 from app.web.setting_form import stored_settings, submit_settings
 from app.web.settings_views import Chosen, RuleView
-from app.web.site import Site, done, site_of
+from app.web.site import Site, is_htmx, site_of
 from app.web.times import local
 from app.web.toasts import saved
 from app.workspace import rules
@@ -31,8 +31,11 @@ async def change(request: Request) -> Response:
 
 async def revoke(request: Request) -> Response:
     """A rule allows nothing any more, from the next question on."""
-    rules.revoke_rule(site_of(request).store, request.path_params["rule"])
-    return done(request, "/settings/permissions")
+    site = site_of(request)
+    rules.revoke_rule(site.store, request.path_params["rule"])
+    if is_htmx(request):
+        return _page(request, stored_settings(site, KEYS))
+    return RedirectResponse("/settings/permissions", status_code=303)
 
 
 def _page(request: Request, chosen: Chosen, *, status: int = 200) -> Response:
