@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Literal
 
-from anyio.to_thread import run_sync
+import anyio
 
 from app.commands.terminal import Terminal, shown
 from app.engine.events import Approval
@@ -45,11 +45,16 @@ class Deciding:
         self._room = room
         self._approve = "never" if approve == "ask" and not terminal.can_ask else approve
         self._terminal = terminal
+        self._one_by_one = anyio.Lock()
         self.refused = 0
         """Calls that were refused because nobody could be asked."""
 
     async def decide(self, asked: Approval) -> None:
-        """One question; one that has ended meanwhile needs no answer any more."""
+        """One question; one that has ended meanwhile needs no answer any more. Cancelled, it leaves nothing behind."""
+        async with self._one_by_one:
+            await self._decide(asked)
+
+    async def _decide(self, asked: Approval) -> None:
         with suppress(NothingToDecide):
             match self._approve:
                 case "always":
@@ -58,10 +63,9 @@ class Deciding:
                     self.refused += 1
                     await self._room.decide(asked.id, "deny", _NOBODY)
                 case _:
-                    answer = await run_sync(self._ask, asked, abandon_on_cancel=True)
-                    await self._room.decide(asked.id, answer)
+                    await self._room.decide(asked.id, await self._ask(asked))
 
-    def _ask(self, asked: Approval) -> Decision:
+    async def _ask(self, asked: Approval) -> Decision:
         """Until it is answered; the end of the input denies."""
         subject = asked.subject
         self._terminal.tell(f"\n{subject.get('tool')} needs your approval.")
@@ -76,8 +80,15 @@ class Deciding:
             self._terminal.tell(f"  Always adds the rule {shown(str(rule))} for this workspace.")
         offers = [offer for offer in _WORDS if offer in subject.get("offers", ())]
         while True:
-            typed = self._terminal.ask(f"{', '.join(_WORDS[offer] for offer in offers)}: ").lower()
+            self._terminal.tell(f"  {', '.join(_WORDS[offer] for offer in offers)}?")
+            typed = (await self._line()).lower()
             answer = _ANSWERS.get(typed, "deny" if not typed else None)
             if answer in offers:
                 return answer
             self._terminal.tell("Type the letter of one of them; nothing denies.")
+
+    async def _line(self) -> str:
+        """Waited for in the loop and not in a thread: one that sits in a read could not be ended by Ctrl-C."""
+        with suppress(OSError):  # what has no number is no terminal, and does not wait
+            await anyio.wait_readable(self._terminal.stdin.fileno())
+        return self._terminal.stdin.readline().strip()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, assert_never
 
@@ -179,14 +180,16 @@ async def _take_turn(
         tasks.start_soon(_stop_on_signal, room)
         start = room.feed.number
         await room.post(prompt, client_id=bench.store.new_id("cli"))
-        done = await _follow(room, start, printer, terminal, deciding)
+        done = await _follow(
+            room, start, printer, terminal, lambda asked: tasks.start_soon(deciding.decide, asked)
+        )
         await room.wait_quiet()
         tasks.cancel_scope.cancel()
     return done
 
 
 async def _follow(
-    room: Room, start: int, printer: Printer, terminal: Terminal, deciding: Deciding
+    room: Room, start: int, printer: Printer, terminal: Terminal, ask: Callable[[engine.Approval], object]
 ) -> engine.Done:
     """Print the events of the turn that runs now, and of those it brings about, up to its ``done``."""
     turn = room.floor.turn
@@ -198,7 +201,7 @@ async def _follow(
             printer.take(place, event)
             if isinstance(event, engine.Approval):
                 terminal.stdout.flush()
-                await deciding.decide(event)
+                ask(event)
             if isinstance(event, engine.Done) and place.turn == turn:
                 terminal.stdout.flush()
                 return event
