@@ -13,6 +13,14 @@ from e2e.talk import Talk
 from tests.fakes.llm_client import FakeLLM
 from tests.fakes.llm_script import call, hold, say
 
+CLICKS_AT_ONCE = """() => new MutationObserver((changes, observer) => {
+    const button = document.querySelector("#asks[open] [value=allow_once]");
+    if (!button) return;
+    observer.disconnect();
+    button.click();
+    document.body.dataset.clicked = "";
+}).observe(document.getElementById("asks"), { attributes: true, childList: true, subtree: true })"""
+
 
 @pytest.fixture
 def cautious(conversation: str, served: Server, talk: Talk) -> Talk:
@@ -59,11 +67,13 @@ def test_a_click_that_was_meant_for_something_else_allows_nothing(
     cautious: Talk, llm: FakeLLM, served: Server
 ) -> None:
     asks_to_write(llm, "hasty.md")
+    cautious.page.evaluate(CLICKS_AT_ONCE)
     cautious.say("Write it down.")
-    expect(question(cautious)).to_be_visible()
-    question(cautious).get_by_role("button", name="Allow once").evaluate("(button) => button.click()")
-    expect(question(cautious)).to_be_visible()
+    expect(cautious.page.locator("body")).to_have_attribute("data-clicked", "")
+    expect(question(cautious)).to_have_attribute("data-armed", "")
     assert not written(served, "hasty.md").exists()
+    decide(cautious, "Deny")
+    cautious.expect_answer("Written.")
 
 
 def test_escape_decides_nothing_and_the_question_stays_in_the_log(cautious: Talk, llm: FakeLLM) -> None:
@@ -158,3 +168,13 @@ def test_a_rule_is_taken_back_on_the_page(cautious: Talk, llm: FakeLLM) -> None:
     expect(page.get_by_role("button", name="Revoke rule write_file: ruled.md")).to_have_count(0)
     page.reload()
     expect(page.get_by_role("button", name="Revoke rule write_file: ruled.md")).to_have_count(0)
+
+
+def test_the_tab_says_how_many_wait_and_keeps_the_name_of_the_conversation(
+    cautious: Talk, llm: FakeLLM
+) -> None:
+    asks_to_write(llm, "tab.md")
+    cautious.say("Write it down.")
+    expect(cautious.page).to_have_title("(1) Write it down. · Plancia")
+    decide(cautious, "Deny")
+    expect(cautious.page).to_have_title("Write it down. · Plancia")

@@ -335,14 +335,14 @@ def test_on_a_phone_the_name_of_the_model_has_all_the_room_that_is_left(
     talk.page.set_viewport_size({"width": width, "height": 800})
 
     def unused() -> tuple[float, float]:
-        """Before the select and between it and the buttons, in pixels."""
-        bar, model, sends = (
-            talk.page.locator(one).bounding_box() for one in (".box-bar", "#model-picker select", "#sends")
+        """Between the choice of access, that of the model, and the buttons, in pixels."""
+        access, model, sends = (
+            talk.page.locator(one).bounding_box() for one in ("#access", "#model-picker select", "#sends")
         )
-        assert bar is not None
+        assert access is not None
         assert model is not None
         assert sends is not None
-        return model["x"] - bar["x"], sends["x"] - model["x"] - model["width"]
+        return model["x"] - access["x"] - access["width"], sends["x"] - model["x"] - model["width"]
 
     assert max(unused()) <= GAP
     llm.script(hold(say("Working. ", "Done."), 1))

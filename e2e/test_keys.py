@@ -39,6 +39,8 @@ def test_from_the_page_to_an_answer_without_a_mouse(talk: Talk) -> None:
     expect(talk.box).to_be_focused()
     page.keyboard.type("By keyboard")
     page.keyboard.press("Tab")
+    assert focused(page) == "Access"
+    page.keyboard.press("Tab")
     assert focused(page) == "Model"
     tab_to(page, "Send")
     page.keyboard.press("Space")

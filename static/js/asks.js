@@ -7,7 +7,6 @@
   const slot = (name) => dialog.querySelector(`[data-slot=${name}]`);
   const waiting = () => [...document.querySelectorAll('#log > [data-kind="approval"][data-wait="user"]')];
   const seen = new Map();
-  const title = document.title;
   let shown = null;
   let arming;
 
@@ -57,7 +56,7 @@
 
   function look() {
     const all = waiting();
-    document.title = all.length > 0 ? `(${all.length}) ${title}` : title;
+    tellTab(all.length);
     if (dialog.open && !all.some((one) => one.id === shown)) {
       if (all.length > 0) show(all[0]);
       else dialog.close();
@@ -65,6 +64,13 @@
     const added = all.filter((one) => !seen.has(one.id));
     for (const one of added) seen.set(one.id, performance.now());
     if (added.length > 0 && isFree()) show(added[0]);
+  }
+
+  // The name of the conversation may change meanwhile.
+  function tellTab(number) {
+    const name = document.title.replace(/^\(\d+\) /, "");
+    const title = number > 0 ? `(${number}) ${name}` : name;
+    if (document.title !== title) document.title = title;
   }
 
   function isTooSoon(button) {
