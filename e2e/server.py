@@ -126,7 +126,7 @@ class Server:
             "PATH": os.environ["PATH"],
             "HOME": str(self.data.parent),
             "LANG": "C.UTF-8",
-            "PYTHON_KEYRING_BACKEND": os.environ["PYTHON_KEYRING_BACKEND"],
+            "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",  # that of who runs this is not ours
             "PLANCIA_DATA_DIR": str(self.data),
             "PLANCIA_WORKSPACE": str(self.workspace),
             **self.settings,
