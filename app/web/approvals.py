@@ -8,10 +8,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from app.hands.permissions.access import AccessMode
 from app.web.forms import read_form
 from app.web.site import done, site_of
 from app.workspace import conversations
-from app.workspace.rows import Access
 
 
 async def decide(request: Request) -> Response:
@@ -27,7 +27,7 @@ async def choose_access(request: Request) -> Response:
     site = site_of(request)
     room = site.bus.room(request.path_params["id"])
     wanted = (await read_form(request)).text("access")
-    access = next((mode for mode in get_args(Access) if mode == wanted), None)
+    access = next((mode for mode in get_args(AccessMode) if mode == wanted), None)
     if access is None:
         raise HTTPException(400)
     conversations.choose_access(site.store, room.id, access)

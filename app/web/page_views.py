@@ -8,11 +8,12 @@ from datetime import date, datetime
 from typing import Literal
 
 from app.group_chat.events import Floor
+from app.hands.permissions.access import AccessMode
 from app.web.member_words import member_hue, member_label
 from app.web.plain import one_line, plain
 from app.web.times import local
 from app.web.tool_words import words_for
-from app.workspace.rows import Access, ConversationRow, MessageRow, QueuedRow, QueueKind, TurnRow, TurnState
+from app.workspace.rows import ConversationRow, MessageRow, QueuedRow, QueueKind, TurnRow, TurnState
 
 UNTITLED = "New conversation"
 
@@ -121,7 +122,7 @@ class Composer:
     live: bool
     enter: Literal["steer", "queue"]
     picker: Picker
-    access: Access = "standard"
+    access: AccessMode = "standard"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
+from app.hands.permissions.access import AccessMode
 from app.infra.clock import iso
 from app.models.fields import clean, clean_text
 from app.models.statements import HOLE
 from app.models.tables import Conversation, Message, Session, Turn
 from app.workspace.errors import NotFound
-from app.workspace.rows import Access, ConversationRow, TurnRow
+from app.workspace.rows import ConversationRow, TurnRow
 from app.workspace.settings import chosen_access
 from app.workspace.store import Store
 from app.workspace.titles import shorten, title_of
@@ -29,7 +30,7 @@ class Expired:
 
 
 def create_conversation(
-    store: Store, *, workspace: str, model: str | None = None, access: Access | None = None
+    store: Store, *, workspace: str, model: str | None = None, access: AccessMode | None = None
 ) -> ConversationRow:
     """``access`` is that of the settings where none is given."""
     now = store.now()
@@ -89,7 +90,7 @@ def choose_model(store: Store, conversation_id: str, model: str | None) -> Conve
     return _change(store, conversation_id, model=model)
 
 
-def choose_access(store: Store, conversation_id: str, access: Access) -> ConversationRow:
+def choose_access(store: Store, conversation_id: str, access: AccessMode) -> ConversationRow:
     """How much its members do without asking, from their next turn on."""
     return _change(store, conversation_id, access=access)
 

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from app.hands.permissions.access import AccessMode
+
 TitleSource = Literal["auto", "user"]
 
 MessageKind = Literal[
     "user", "assistant", "tool_call", "approval", "form", "dispatch", "notice", "error", "plan"
 ]
-
-Access = Literal["cautious", "standard", "trusted"]
 
 MessageState = Literal["streaming", "done", "interrupted", "failed"]
 
@@ -43,7 +43,7 @@ class ConversationRow:
     updated: str
     """Time of the newest message."""
     revision: int
-    access: Access = "standard"
+    access: AccessMode = "standard"
     """How much its members do without asking."""
 
 

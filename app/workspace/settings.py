@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import get_args
 
+from app.hands.permissions.access import AccessMode
 from app.infra.settings import SETTINGS, Value, find_setting, fits, parse
 from app.infra.settings import Setting as Entry
 from app.models.statements import HOLE
 from app.models.tables import Setting
-from app.workspace.rows import Access
 from app.workspace.store import Store
 
 _BY_KEY = Setting.select().where(Setting.key == HOLE)
@@ -28,10 +28,10 @@ def get_number(store: Store, key: str) -> float:
     return value
 
 
-def chosen_access(store: Store) -> Access:
+def chosen_access(store: Store) -> AccessMode:
     """How much the members of a new conversation do without asking."""
     value = get_setting(store, "access.mode")
-    return next((mode for mode in get_args(Access) if mode == value), "standard")
+    return next((mode for mode in get_args(AccessMode) if mode == value), "standard")
 
 
 def set_setting(store: Store, key: str, text: str) -> Value:

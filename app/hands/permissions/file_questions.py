@@ -8,12 +8,16 @@ from difflib import ndiff
 
 from app.engine.messages import ToolCall
 from app.engine.tools import Tool
-from app.hands.permissions.access import AccessMode
+from app.hands.permissions.access import AccessMode, decide
 from app.hands.permissions.names import shown
 from app.hands.permissions.question import Judgement, Question
+from app.hands.permissions.verdict import Finding, about
 
 _MOST_SHOWN = 20_000
 """Characters of a change; of a longer one the beginning is shown, and that it is one."""
+
+
+_CHANGES = Finding("changes", "", "it changes a file, and access is cautious")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +28,10 @@ class FileQuestions:
     workspace: str
 
     async def judge(self, call: ToolCall, tool: Tool, rules: Collection[str]) -> Judgement:
-        if tool.read_only or self.access != "cautious":
+        if tool.read_only:
+            return None
+        decision = decide(self.access, about(_CHANGES), confined=False)
+        if decision.kind == "allow":
             return None
         rule = f"{call.name}: {call.arguments.get('path', '')}"
         if rule in rules:
@@ -32,7 +39,7 @@ class FileQuestions:
         return Question(
             "change",
             payload=_change(call),
-            reasons=("It changes a file, and access is cautious.",),
+            reasons=decision.reasons,
             facts=(("File", shown(str(call.arguments.get("path", "")))), ("Folder", self.workspace)),
             rule=rule,
         )
