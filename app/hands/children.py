@@ -70,6 +70,20 @@ async def output_of(process: Process) -> AsyncIterator[bytes]:
         yield piece
 
 
+async def answer_of(command: Sequence[str], told: bytes, most: int) -> bytes | None:
+    """All that a program says to ``told``; None where it broke off or said more than ``most`` bytes.
+
+    Raises ``OSError`` where it cannot be started.
+    """
+    answer = bytearray()
+    async with child(command, folder=Path("/"), told=told) as process:
+        async for piece in output_of(process):
+            answer += piece
+            if len(answer) > most:
+                return None
+        return bytes(answer) if await process.wait() == 0 else None
+
+
 def _kill_group(leader: int) -> None:
     """End what still runs of the group that this process leads."""
     try:

@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 from anyio.lowlevel import RunVar
 
-from app.hands.children import child, of_ours, output_of
+from app.hands.children import answer_of, of_ours
 from app.hands.errors import Refused
 
 EXTRA = 'pip install "plancia[documents]"'
@@ -44,15 +44,7 @@ async def opened(
 
 
 async def _answer(command: Sequence[str], data: bytes, most: int) -> tuple[Any, bytes]:
-    answer = bytearray()
-    async with child(command, folder=Path("/"), told=data) as process:
-        async for piece in output_of(process):
-            answer += piece
-            if len(answer) > most:
-                return None, b""
-        if await process.wait() != 0:
-            return None, b""
-    told, _, rest = bytes(answer).partition(b"\n")
+    told, _, rest = (await answer_of(command, data, most) or b"").partition(b"\n")
     try:
         return json.loads(told), rest
     except ValueError:

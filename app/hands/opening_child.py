@@ -21,8 +21,8 @@ Answer = tuple[dict[str, Any], bytes]
 
 def answer(look: Callable[[bytes], Answer], processor_seconds: int) -> None:
     """Look at what comes on standard input and say it; what takes more than it may is ended by the system."""
-    _limit(resource.RLIMIT_AS, MEMORY)
-    _limit(resource.RLIMIT_CPU, processor_seconds)
+    limit(resource.RLIMIT_AS, MEMORY)
+    limit(resource.RLIMIT_CPU, processor_seconds)
     rest = b""
     try:
         told, rest = look(sys.stdin.buffer.read())
@@ -38,7 +38,8 @@ def in_words(error: Exception) -> str:
     return (str(error) or type(error).__name__)[:_LONGEST]
 
 
-def _limit(what: int, most: int) -> None:
+def limit(what: int, most: int) -> None:
+    """Of this very process; ``what`` is one of ``resource``'s."""
     try:
         resource.setrlimit(what, (most, most))
     except (OSError, ValueError):

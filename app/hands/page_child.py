@@ -14,6 +14,7 @@ from typing import Any
 from app.hands.duckduckgo_page import found_in
 from app.hands.html_text import LEFT_OUT, readable, title_of
 from app.hands.html_tree import Element, tree_of
+from app.hands.opening_child import limit
 
 MEMORY = 768 * 1024 * 1024
 """Bytes of addresses that the program may have, where the system can limit them."""
@@ -24,7 +25,7 @@ LONGEST_TITLE = 500
 
 
 def main() -> None:
-    _limit_memory()
+    limit(resource.RLIMIT_AS, MEMORY)
     order, _, html = sys.stdin.buffer.read().partition(b"\n")
     page = tree_of(html.decode("utf-8", "replace"))
     sys.stdout.buffer.write(json.dumps(_answer(json.loads(order), page)).encode())
@@ -38,10 +39,3 @@ def _answer(order: dict[str, str], page: Element) -> Any:
     if len(text) > LONGEST_TEXT:
         notes.append(f"only the first {LONGEST_TEXT:,} characters of its text")
     return {"title": title_of(page)[:LONGEST_TITLE], "text": text[:LONGEST_TEXT], "note": "; ".join(notes)}
-
-
-def _limit_memory() -> None:
-    try:
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    except (OSError, ValueError):
-        pass  # this system has no such limit

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import anyio
 
-from app.hands.children import child, of_ours, output_of
+from app.hands.children import answer_of, of_ours
 from app.hands.errors import Refused
 from app.hands.limits import PAGE_SECONDS, WEB_BYTES
 
@@ -44,16 +43,9 @@ async def read_page(html: str, url: str) -> Page:
 async def ask_page(order: dict[str, str], html: str, seconds: float = PAGE_SECONDS) -> Any:
     """What the program answers about a page. Raises ``Refused`` where it breaks off or takes too long."""
     told = json.dumps(order).encode() + b"\n" + html.encode("utf-8", "replace")
-    answer = bytearray()
     try:
         with anyio.fail_after(seconds):
-            async with child(of_ours("app.hands.page_child"), folder=Path("/"), told=told) as process:
-                async for piece in output_of(process):
-                    answer += piece
-                    if len(answer) > _ANSWER_BYTES:
-                        raise _unreadable()
-                if await process.wait() != 0:
-                    raise _unreadable()
+            answer = await answer_of(of_ours("app.hands.page_child"), told, _ANSWER_BYTES)
     except TimeoutError:
         raise _unreadable() from None
     except OSError as error:
@@ -61,7 +53,7 @@ async def ask_page(order: dict[str, str], html: str, seconds: float = PAGE_SECON
             "E_FAILED", f"The page could not be read: {error}. Try again later.", transient=True
         ) from error
     try:
-        return json.loads(answer)
+        return json.loads(answer or b"")
     except ValueError:
         raise _unreadable() from None
 

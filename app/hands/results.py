@@ -52,7 +52,7 @@ class StoredResults:
         ref = self.new_id("res")
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(self._file(ref), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        return ref, open(descriptor, "w", encoding="utf-8", errors="replace", newline="")  # noqa: PTH123
+        return ref, os.fdopen(descriptor, "w", encoding="utf-8", errors="replace", newline="")
 
     def load(self, ref: str) -> str:
         """Raises ``Refused`` for a reference that names no result of this conversation."""

@@ -88,7 +88,7 @@ def _needed(snapshot: Snapshot, store: _Store) -> list[bytes]:
     needed = []
     try:
         for digest in walk_tree(snapshot.tree, store.packs, store.live):
-            needed.append(digest)  # noqa: PERF402  what was found before the trouble counts
+            needed.append(digest)  # noqa: PERF402 - what was found before the trouble counts
     except SnapshotTrouble:
         pass
     return needed
