@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import pty
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,12 +72,46 @@ class Seat:
         assert ran.code == 0, ran.err
         return self
 
+    def at_terminal(self, *words: str, until: bytes, keys: bytes) -> tuple[int, bytes]:
+        """A process on a terminal of its own, where ``keys`` are typed once it shows ``until``.
+
+        Its exit code, and all that it showed.
+        """
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "app", *words],
+            cwd=ROOT,
+            env=self._of_a_process(),
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            start_new_session=True,
+            preexec_fn=lambda: os.close(
+                os.open(os.ttyname(0), os.O_RDWR)
+            ),  # makes it the controlling terminal
+        )
+        os.close(theirs)
+        seen = b""
+        while until not in seen:
+            seen += os.read(ours, 1024)
+        os.write(ours, keys)
+        with suppress(OSError):  # how the other end of a terminal says that it is closed
+            while piece := os.read(ours, 1024):
+                seen += piece
+        os.close(ours)
+        return process.wait(timeout=30), seen
+
+    def _of_a_process(self) -> dict[str, str]:
+        """The keyring of who runs the tests is not ours, in another process either."""
+        kept = {name: os.environ[name] for name in ("PATH", "PYTHON_KEYRING_BACKEND")}
+        return {**kept, "HOME": str(self.home), **self.environment}
+
     def start(self, *words: str | bytes, **environment: str) -> subprocess.Popen[bytes]:
         """The same in a process of its own."""
         return subprocess.Popen(
             [sys.executable, "-m", "app", *words],
             cwd=ROOT,
-            env={"PATH": os.environ["PATH"], "HOME": str(self.home), **self.environment, **environment},
+            env={**self._of_a_process(), **environment},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import pty
-import subprocess
-import sys
-from contextlib import suppress
-
 import pytest
 
 from tests.commands.seat import Seat
-from tests.fakes.llm_client import ROOT, FakeLLM
+from tests.fakes.llm_client import FakeLLM
 from tests.fakes.llm_script import call, say
 
 
@@ -85,26 +79,7 @@ def test_in_json_the_question_is_a_line_of_its_own(cautious: Seat) -> None:
 
 @pytest.mark.parametrize("keys", [b"o\n", b"\x03"], ids=["allowed", "Ctrl-C"])
 def test_on_a_real_terminal_a_question_is_answered_or_given_up(cautious: Seat, keys: bytes) -> None:
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "app", "run", "Write it."],
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"], "HOME": str(cautious.home), **cautious.environment},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        start_new_session=True,
-        preexec_fn=lambda: os.close(os.open(os.ttyname(0), os.O_RDWR)),  # makes it the controlling terminal
-    )
-    os.close(theirs)
-    seen = b""
-    while b"[d]eny?" not in seen:
-        seen += os.read(ours, 1024)
-    os.write(ours, keys)
-    with suppress(OSError):  # how the other end of a terminal says that it is closed
-        while piece := os.read(ours, 1024):
-            seen += piece
-    os.close(ours)
+    code, _ = cautious.at_terminal("run", "Write it.", until=b"[d]eny?", keys=keys)
     allowed = keys != b"\x03"
-    assert process.wait(timeout=30) == (0 if allowed else 130)
+    assert code == (0 if allowed else 130)
     assert (cautious.workspace / "a.md").exists() is allowed

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import pty
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +10,7 @@ from app.commands.provider_add import learn
 from app.infra.secrets import SecretStore
 from app.providers.sources import SourceConfig
 from tests.commands.seat import Seat
-from tests.fakes.llm_client import ROOT, FakeLLM
+from tests.fakes.llm_client import FakeLLM
 from tests.fakes.llm_script import Answer, fail
 
 KEY, OTHER = "sk-proj-0123456789abcdef", "sk-proj-fedcba9876543210"
@@ -68,26 +64,8 @@ def test_a_server_without_a_key_is_added_with_enter(seat: Seat, llm: FakeLLM) ->
 
 
 def test_a_typed_key_is_not_shown_on_a_real_terminal(seat: Seat, llm: FakeLLM) -> None:
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "app", *words(llm)],
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"], "HOME": str(seat.home), **seat.environment},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        start_new_session=True,
-        preexec_fn=lambda: os.close(os.open(os.ttyname(0), os.O_RDWR)),  # makes it the controlling terminal
-    )
-    os.close(theirs)
-    shown = b""
-    while b": " not in shown:
-        shown += os.read(ours, 1024)
-    os.write(ours, KEY.encode() + b"\n")
-    while piece := _read(ours):
-        shown += piece
-    os.close(ours)
-    assert process.wait(timeout=30) == 0
+    code, shown = seat.at_terminal(*words(llm), until=b": ", keys=KEY.encode() + b"\n")
+    assert code == 0
     assert KEY.encode() not in shown
     assert stored(seat) == [KEY]
 
@@ -252,10 +230,3 @@ def test_a_known_host_keeps_its_list_open() -> None:
 
 def _files(root: Path) -> list[Path]:
     return [path for path in root.rglob("*") if path.is_file()]
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 1024)
-    except OSError:  # what Linux says when the other side of a terminal is closed
-        return b""
