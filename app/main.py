@@ -59,6 +59,7 @@ def create_app(bench: Workbench, settings: ServerSettings) -> Page:
         sources=bench.sources,
         secrets=bench.secrets,
         logins=bench.logins,
+        machine=bench.machine,
         templates=templates,
         environment=bench.environment,
         workspace=lambda: bench.workspace(settings.workspace),

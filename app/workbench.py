@@ -24,11 +24,15 @@ from app.engine.harness import Harness
 from app.engine.provider import ModelSource
 from app.group_chat.bus import Bus
 from app.group_chat.members import Members
+from app.hands.jobs import Jobs
+from app.hands.machine import Found, Machine
+from app.hands.permissions.confinement import find_confinement
 from app.hands.pictures import load_picture
 from app.infra.clock import Clock, SystemClock
 from app.infra.ids import new_id
 from app.infra.locks import FolderLock
 from app.infra.logs import logging_to
+from app.infra.masking import Masking
 from app.infra.paths import DataFolder
 from app.infra.processes import hide_from_others
 from app.infra.secrets import SecretStore
@@ -80,6 +84,7 @@ class Workbench(Cabinet):
     """The cabinet, and the bus on which turns are taken."""
 
     bus: Bus
+    machine: Machine
     recovered: int
     """Turns that a crash had cut off and that this start closed."""
 
@@ -104,13 +109,17 @@ async def open_workbench(
         base = await stack.enter_async_context(open_cabinet(folder, environment=environment, clock=clock))
         store = base.store
         harness = Harness(watch(base.sources, store), store.clock, new_id, random.random)
+        machine = _machine(base)
+        stack.push_async_callback(machine.jobs.close)
         tasks = await stack.enter_async_context(_tasks())
-        members = Members(store, folder, harness, partial(list_resting, base.sources))
+        members = Members(store, folder, harness, machine, partial(list_resting, base.sources))
         bus = Bus(store, members, partial(_start, tasks))
         stack.push_async_callback(_stop_all, bus)
         recovered = await bus.recover()
         await to_the_end(partial(purge_expired, store, folder))
-        yield Workbench(folder, store, base.secrets, base.sources, environment, base.logins, bus, recovered)
+        yield Workbench(
+            folder, store, base.secrets, base.sources, environment, base.logins, bus, machine, recovered
+        )
 
 
 @asynccontextmanager
@@ -169,6 +178,12 @@ def _start(tasks: TaskGroup, work: Callable[[], Awaitable[Any]]) -> None:
         await work()
 
     tasks.start_soon(take)
+
+
+def _machine(base: Cabinet) -> Machine:
+    masking = Masking(base.secrets, base.environment)
+    jobs = Jobs(base.folder.jobs, base.store.clock, new_id, masking.redact)
+    return Machine(base.environment, masking.redact, masking.redact_known, jobs, Found(find_confinement).get)
 
 
 async def _stop_all(bus: Bus) -> None:

@@ -20,6 +20,7 @@ from app.group_chat.approvals import Rules
 from app.group_chat.errors import FolderMissing
 from app.hands.instructions import Instructions, read_instructions
 from app.hands.ledger import ReadLedger
+from app.hands.machine import Machine
 from app.hands.permissions.closed_places import ClosedPlaces
 from app.hands.permissions.file_questions import FileQuestions
 from app.hands.permissions.paths import PathGate
@@ -50,6 +51,7 @@ class Members:
         store: Store,
         folder: DataFolder,
         harness: Harness,
+        machine: Machine,
         resting: Callable[[], Iterable[Resting]] = tuple,
     ) -> None:
         """``resting`` tells whose keys are passed over for now."""
@@ -57,6 +59,7 @@ class Members:
         self._harness = harness
         self._store = store
         self._folder = folder
+        self._machine = machine
 
     def harness(self, conversation: ConversationRow) -> Harness:
         """What its runs are given: large results are kept with the conversation, and its budget holds."""

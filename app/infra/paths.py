@@ -19,6 +19,7 @@ _FOLDERS = (
     "skills",
     "packages",
     "jobs",
+    "temporary",
     "snapshots",
     "backups",
     "knowledge",
@@ -90,6 +91,11 @@ class DataFolder:
     @property
     def jobs(self) -> Path:
         return self.root / "jobs"
+
+    @property
+    def temporary(self) -> Path:
+        """What commands put into ``TMPDIR``, by conversation."""
+        return self.root / "temporary"
 
     @property
     def snapshots(self) -> Path:

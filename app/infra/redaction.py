@@ -55,9 +55,11 @@ class Redactor:
 
     def redact(self, text: str) -> str:
         """``text`` with every key replaced by ``[redacted]``; doing it twice changes nothing more."""
-        if self._by_value is not None:
-            text = self._by_value.sub(MASK, text)
-        text = _BY_SHAPE.sub(MASK, text)
+        text = _BY_SHAPE.sub(MASK, self.redact_known(text))
         for pattern in _BY_NAME:
             text = pattern.sub(rf"\1{MASK}", text)
         return text
+
+    def redact_known(self, text: str) -> str:
+        """Only the values that were learnt."""
+        return text if self._by_value is None else self._by_value.sub(MASK, text)

@@ -95,6 +95,14 @@ class SecretStore:
         except SecretsUnreadable:
             return ()
 
+    def stamp(self) -> tuple[int, int] | None:
+        """Differs after each change; None where nothing is stored."""
+        try:
+            status = self._file.stat()
+        except OSError:
+            return None
+        return status.st_mtime_ns, status.st_ino
+
     def _load(self) -> _Vault | None:
         try:
             data = json.loads(self._file.read_bytes())

@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from app.group_chat.bus import Bus
 from app.group_chat.room import Room
+from app.hands.machine import Machine
 from app.infra.secrets import SecretStore
 from app.providers.logins import Logins
 from app.providers.routing import Sources
@@ -43,6 +44,7 @@ class Site:
         sources: Sources,
         secrets: SecretStore,
         logins: Logins,
+        machine: Machine,
         templates: Templates,
         environment: Mapping[str, str],
         workspace: Callable[[], Path],
@@ -54,6 +56,7 @@ class Site:
         self.sources = sources
         self.secrets = secrets
         self.logins = logins
+        self.machine = machine
         self.attempts = LoginAttempts(logins)
         self.templates = templates
         self.environment = environment

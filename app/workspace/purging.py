@@ -36,7 +36,7 @@ def _remove_files(folder: DataFolder, expired: Expired) -> bool:
         for path in expired.session_paths:
             for file in folder.sessions.glob(f"{Path(path).stem}.*"):
                 file.unlink()
-        for kept in (folder.results, folder.attachments):
+        for kept in (folder.results, folder.attachments, folder.temporary):
             with suppress(FileNotFoundError):
                 shutil.rmtree(kept / expired.conversation)
     except OSError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ from app.group_chat.bus import Bus
 from app.group_chat.events import RoomEvent
 from app.group_chat.members import Members
 from app.group_chat.room import Room
+from app.hands.jobs import Jobs
+from app.hands.machine import Machine
+from app.hands.permissions.confinement import Confinement, Unconfined
 from app.infra.clock import Clock, SystemClock
 from app.infra.files import SystemDisk
 from app.infra.ids import NewId, new_id
@@ -69,7 +73,7 @@ class House:
         self.store.database._sqlite.sql(f"PRAGMA query_only = {int(frozen)}")
 
 
-MakeMembers = Callable[[Store, DataFolder, Harness], Members]
+MakeMembers = Callable[[Store, DataFolder, Harness, Machine], Members]
 
 
 class OnWrite(SystemDisk):
@@ -101,6 +105,18 @@ def members_on(disk: SystemDisk) -> MakeMembers:
     return OnDisk
 
 
+def unconfined(folder: DataFolder, clock: Clock) -> Machine:
+    """This machine, with commands as free as its user, and nothing known that would have to be masked."""
+
+    def same(text: str) -> str:
+        return text
+
+    async def confinement() -> Confinement:
+        return Confinement(Unconfined())
+
+    return Machine(os.environ, same, same, Jobs(folder.jobs, clock, new_id, same), confinement)
+
+
 @asynccontextmanager
 async def house(
     tmp_path: Path,
@@ -117,7 +133,8 @@ async def house(
     folder = DataFolder(tmp_path / "data").create()
     database = open_database(folder, clock or SystemClock())
     store = Store(database, clock or SystemClock(), new_id)
-    members = make_members(store, folder, Harness(model, store.clock, new_id, lambda: 0.5))
+    harness = Harness(model, store.clock, new_id, lambda: 0.5)
+    members = make_members(store, folder, harness, unconfined(folder, store.clock))
     try:
         async with anyio.create_task_group() as tasks:
             bus = Bus(store, members, tasks.start_soon)
