@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,9 +16,7 @@ from app.group_chat.bus import Bus
 from app.group_chat.events import RoomEvent
 from app.group_chat.members import Members
 from app.group_chat.room import Room
-from app.hands.jobs import Jobs
 from app.hands.machine import Machine
-from app.hands.permissions.confinement import Confinement, Unconfined
 from app.infra.clock import Clock, SystemClock
 from app.infra.files import SystemDisk
 from app.infra.ids import NewId, new_id
@@ -28,6 +25,7 @@ from app.models.database import open_database
 from app.workspace import conversations, messages, sessions
 from app.workspace.rows import MessageRow, SessionRow
 from app.workspace.store import Store
+from tests.fakes.machine import unconfined
 
 
 @dataclass
@@ -103,18 +101,6 @@ def members_on(disk: SystemDisk) -> MakeMembers:
             return await JsonlSession.open(self._folder.root / row.path, disk=disk)
 
     return OnDisk
-
-
-def unconfined(folder: DataFolder, clock: Clock) -> Machine:
-    """This machine, with commands as free as its user, and nothing known that would have to be masked."""
-
-    def same(text: str) -> str:
-        return text
-
-    async def confinement() -> Confinement:
-        return Confinement(Unconfined())
-
-    return Machine(os.environ, same, same, Jobs(folder.jobs, clock, new_id, same), confinement)
 
 
 @asynccontextmanager

@@ -29,6 +29,7 @@ from app.web.site import Site
 from app.workbench import Workbench, open_cabinet, open_workbench
 from app.workspace import conversations
 from tests.fakes.clock import FakeClock
+from tests.fakes.machine import unconfined
 from tests.web.asgi import Got, ask
 from tests.web.by_hand import Hand, MembersByHand, ModelByHand
 from tests.web.live_page import LivePage, read_messages
@@ -227,13 +228,22 @@ async def open_by_hand(root: Path) -> AsyncIterator[OpenByHand]:
     model = ModelByHand(hand)
     environment = {"PLANCIA_WORKSPACE": str(workspace)}
     async with open_cabinet(DataFolder(root / "data"), environment=environment, clock=clock) as base:
-        members = MembersByHand(base.store, base.folder, Harness(model, clock, new_id, lambda: 0.5))
+        machine = unconfined(base.folder, clock)
+        members = MembersByHand(base.store, base.folder, Harness(model, clock, new_id, lambda: 0.5), machine)
         members.hand = hand
         async with anyio.create_task_group() as tasks:
             bus = Bus(base.store, members, partial(_start, tasks))
             recovered = await bus.recover()
             bench = Workbench(
-                base.folder, base.store, base.secrets, base.sources, environment, base.logins, bus, recovered
+                base.folder,
+                base.store,
+                base.secrets,
+                base.sources,
+                environment,
+                base.logins,
+                bus,
+                machine,
+                recovered,
             )
             app = create_app(bench, ServerSettings("127.0.0.1", PORT, TOKEN))
             browser = await Browser.signed_in(app)

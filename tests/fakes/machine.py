@@ -1,0 +1,23 @@
+"""This machine for tests: commands as free as its user, and nothing known that would have to be masked."""
+
+from __future__ import annotations
+
+import os
+
+from app.hands.jobs import Jobs
+from app.hands.machine import Machine
+from app.hands.permissions.confinement import Confinement, Unconfined
+from app.infra.clock import Clock
+from app.infra.ids import new_id
+from app.infra.paths import DataFolder
+
+
+def unconfined(folder: DataFolder, clock: Clock) -> Machine:
+    async def confinement() -> Confinement:
+        return Confinement(Unconfined())
+
+    return Machine(os.environ, _as_it_is, _as_it_is, Jobs(folder.jobs, clock, new_id, _as_it_is), confinement)
+
+
+def _as_it_is(text: str) -> str:
+    return text
