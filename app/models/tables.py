@@ -102,6 +102,28 @@ class Message(Table):
         table_name = "messages"
 
 
+class Step(Table):
+    """One call of a tool, or one restore, that may have changed files, between two snapshots of the workspace."""
+
+    id = TextField(primary_key=True)
+    conversation = ForeignKeyField(Conversation, column_name="conversation", on_delete="CASCADE")
+    turn = TextField()
+    """Of a restore an id of its own, so that it stands among the turns as one of them."""
+    call_id = CleanText()
+    tool = CleanText()
+    undoes = TextField(null=True)
+    """The turn that a restore took back, or the restore."""
+    before = TextField()
+    after = TextField(null=True)
+    """NULL while it runs, and after a crash until somebody has looked."""
+    tally = JsonText(null=True)
+    """What its turn has come to with it; in the last step of a turn only."""
+    started = TextField()
+
+    class Meta:
+        table_name = "steps"
+
+
 class Session(Table):
     """A member's history, which itself is the file at ``path`` (relative to the data folder)."""
 
@@ -227,6 +249,7 @@ TABLES: tuple[type[Table], ...] = (
     QueuedMessage,
     Usage,
     Rule,
+    Step,
     ModelSource,
     OrderedModel,
     ModelFacts,

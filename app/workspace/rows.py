@@ -103,6 +103,24 @@ class SessionRow:
 
 
 @dataclass(frozen=True, slots=True)
+class StepRow:
+    id: str
+    conversation: str
+    turn: str
+    """Of a restore an id of its own."""
+    call_id: str
+    tool: str
+    undoes: str | None
+    """What a restore took back: the id of a turn, or of a restore."""
+    before: str
+    after: str | None
+    """Ids of snapshots; ``after`` is None while it runs."""
+    tally: Mapping[str, Any] | None
+    """What its turn has come to with it, see ``hands.undo.tally``; in the last step of a turn only."""
+    started: str
+
+
+@dataclass(frozen=True, slots=True)
 class QueuedRow:
     id: str
     conversation: str

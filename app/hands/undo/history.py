@@ -24,7 +24,7 @@ from app.hands.undo.memory import Memory, load_memory, store_memory
 from app.hands.undo.packs import SUFFIX, Packs, PackWriter
 from app.hands.undo.plan import Plan, plan_undo
 from app.hands.undo.pruning import prune
-from app.hands.undo.records import has_record, list_records, store_record
+from app.hands.undo.records import find_record, has_record, list_records, store_record
 from app.hands.undo.taking import Workspace, take_stock
 from app.hands.undo.texts import TextDiff, left_out, text_diff
 from app.hands.undo.trees import read_apart, read_tree
@@ -77,6 +77,15 @@ class History:
     def snapshots(self) -> tuple[Snapshot, ...]:
         """All that are kept, the oldest first."""
         return list_records(self._folder)
+
+    def step(self, before: str, after: str) -> Step:
+        """Two snapshots by their ids. Raises ``SnapshotTrouble`` for one that has been given up or is damaged."""
+        sides = [find_record(self._folder, id) for id in (before, after)]
+        if sides[0] is None or sides[1] is None:
+            raise SnapshotTrouble(
+                "What the workspace held then is not kept any more: the oldest snapshots make room for new ones."
+            )
+        return Step(sides[0], sides[1])
 
     def contents(self, snapshot: Snapshot) -> Contents:
         """Raises ``SnapshotTrouble`` for one that has been given up or is damaged."""

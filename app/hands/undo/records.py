@@ -20,13 +20,16 @@ def store_record(folder: Path, snapshot: Snapshot, disk: Disk) -> None:
 
 def list_records(folder: Path) -> tuple[Snapshot, ...]:
     """The oldest first; what cannot be read is no snapshot."""
-    found = []
-    for path in folder.glob(f"*{_SUFFIX}"):
-        try:
-            found.append(_DECODER.decode(path.read_bytes()))
-        except (OSError, msgspec.DecodeError):
-            pass
-    return tuple(sorted(found, key=lambda snapshot: snapshot.made_at))
+    found = (find_record(folder, path.stem) for path in folder.glob(f"*{_SUFFIX}"))
+    return tuple(sorted((one for one in found if one), key=lambda snapshot: snapshot.made_at))
+
+
+def find_record(folder: Path, id: str) -> Snapshot | None:
+    """None also for one that cannot be read."""
+    try:
+        return _DECODER.decode(_path(folder, id).read_bytes())
+    except (OSError, msgspec.DecodeError):
+        return None
 
 
 def has_record(folder: Path, id: str) -> bool:
