@@ -23,7 +23,7 @@ from app.infra.logs import failure
 from app.models.errors import StorageError
 from app.web.errors import error_response
 from app.web.rendering import Templates
-from app.workspace.errors import InvalidSource, NotFound, TurnLive, WorkspaceError
+from app.workspace.errors import AgentChanged, InvalidSource, NotFound, TurnLive, WorkspaceError
 
 STATUS: Mapping[type[Exception], int] = {
     NotFound: 404,
@@ -34,6 +34,7 @@ STATUS: Mapping[type[Exception], int] = {
     NothingToDecide: 409,
     UnknownDecision: 422,
     TurnLive: 409,
+    AgentChanged: 409,
     WorkspaceError: 422,
     RoomError: 409,
     StorageError: 503,

@@ -3,7 +3,9 @@
 WorkspaceError
 ├── NotFound         What was asked for is not (or no longer) there.
 ├── TurnLive         The member's session is busy with another turn.
-└── InvalidSource    A model source cannot be as it was described.
+├── InvalidSource    A model source cannot be as it was described.
+├── InvalidAgent     An agent cannot be as it was described.
+└── AgentChanged     An agent is not any more what was shown to whoever changes it.
 """
 
 from __future__ import annotations
@@ -27,3 +29,15 @@ class InvalidSource(WorkspaceError):
     def __init__(self, sentence: str, field: str = "") -> None:
         super().__init__(sentence)
         self.field = field
+
+
+class InvalidAgent(WorkspaceError):
+    """An agent cannot be as it was described. ``field`` names the part that is wrong, where it is one."""
+
+    def __init__(self, sentence: str, field: str = "") -> None:
+        super().__init__(sentence)
+        self.field = field
+
+
+class AgentChanged(WorkspaceError):
+    """An agent is not any more what was shown to whoever changes it."""

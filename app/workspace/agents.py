@@ -1,0 +1,260 @@
+"""The agents that can be members: those that ship with Plancia, and the files in ``agents/`` of the data folder.
+
+A file there takes the place of the one that ships under its name. One without a prompt only switches that one off, so
+that it stays as it ships. What is removed is set aside beside the others until the next of its name is.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TypeVar
+
+from app.infra.files import write_atomic
+from app.infra.paths import DataFolder
+from app.models.errors import StorageError
+from app.models.fields import clean_text
+from app.prompts.team import TEAM, find_shipped
+from app.workspace.agent_files import (
+    LONGEST_DESCRIPTION,
+    RESERVED,
+    AgentFile,
+    is_id,
+    name_trouble,
+    parse_agent,
+    same_name,
+    unreadable,
+    write_agent,
+)
+from app.workspace.errors import AgentChanged, InvalidAgent, NotFound
+
+T = TypeVar("T")
+
+LARGEST = 256 * 1024
+"""Bytes that the file of an agent may have."""
+
+MOST = 500
+"""Files that are looked at."""
+
+_SWITCHED_OFF = "---\ndisabled: true\n---\n"
+_LOCK = threading.Lock()
+"""Comparing and replacing is one step, for all pages of this process."""
+
+
+def list_agents(folder: DataFolder) -> list[AgentFile]:
+    """The team in its order, then the others by name; those that are switched off or cannot be used among them."""
+    own = sorted(
+        (find_agent(folder, id) or unreadable(id, _trouble(id)) for id in _own_ids(folder) if id not in TEAM),
+        key=lambda agent: (same_name(agent.name), agent.id),
+    )
+    return list(_with_twins([*(load_agent(folder, id) for id in TEAM), *own]))
+
+
+def find_agent(folder: DataFolder, id: str) -> AgentFile | None:
+    if not is_id(id) or id in RESERVED:
+        return None
+    shipped, own = find_shipped(id), _read(_path(folder, id))
+    if own is None:
+        return None if shipped is None else replace(parse_agent(id, shipped), is_shipped=True)
+    if shipped is not None and own.prompt == "" and own.disabled:
+        return replace(parse_agent(id, shipped), is_shipped=True, disabled=True, version=own.version)
+    return replace(own, is_shipped=shipped is not None, is_stored=True)
+
+
+def load_agent(folder: DataFolder, id: str) -> AgentFile:
+    """Raises ``NotFound``."""
+    agent = find_agent(folder, id)
+    if agent is None:
+        raise NotFound(f"There is no agent {id[:60]!r}.")
+    return agent
+
+
+def save_agent(folder: DataFolder, agent: AgentFile, *, seen: str = "") -> AgentFile:
+    """Write it as its file; ``seen`` is the version that was shown to whoever changed it, empty for a new one.
+
+    Raises ``InvalidAgent`` naming the field, ``AgentChanged``, ``StorageError``.
+    """
+    agent = _checked(folder, agent)
+    with _LOCK:
+        before = find_agent(folder, agent.id)
+        if (before.version if before else "") != seen:
+            raise AgentChanged(
+                f"{agent.name} has been changed meanwhile, in another window or by another program."
+                if before
+                else f"{agent.name} has been removed meanwhile."
+            )
+        _require_readable(before)
+        path, shipped = _path(folder, agent.id), find_shipped(agent.id)
+        text = write_agent(agent, _text(path) if before and before.is_stored else shipped or "")
+        if text == shipped:
+            _do(lambda: path.unlink(missing_ok=True))
+        else:
+            _write(path, text)
+    return load_agent(folder, agent.id)
+
+
+def add_text(folder: DataFolder, id: str, text: str) -> AgentFile:
+    """Put a file there as it is. Raises ``InvalidAgent`` where the id is taken or none, ``StorageError``."""
+    with _LOCK:
+        if not is_id(id) or id in RESERVED:
+            raise InvalidAgent(_trouble(id))
+        if find_agent(folder, id) is not None:
+            raise InvalidAgent(f"There is an agent {id} already, and it stays as it is.")
+        _write(_path(folder, id), text)
+    return load_agent(folder, id)
+
+
+def remove_agent(folder: DataFolder, id: str) -> AgentFile:
+    """The file of the user is set aside; one that ships is then as it ships. What was removed is returned.
+
+    Raises ``NotFound``, ``InvalidAgent`` for one that ships and was not changed, ``StorageError``.
+    """
+    with _LOCK:
+        agent = load_agent(folder, id)
+        if not agent.is_stored:
+            raise InvalidAgent(f"{agent.name} ships with Plancia: it can be switched off and not be removed.")
+        _do(lambda: _path(folder, id).replace(_aside(folder, id)))
+    return agent
+
+
+def restore_agent(folder: DataFolder, id: str) -> AgentFile:
+    """What was removed last under this id is back. Raises ``NotFound``, ``InvalidAgent``, ``StorageError``."""
+    with _LOCK:
+        if not is_id(id) or not _aside(folder, id).is_file():
+            raise NotFound(f"No removed agent {id[:60]!r} is kept.")
+        if (there := find_agent(folder, id)) is not None and there.is_stored:
+            raise InvalidAgent(f"There is an agent {id} again. Remove it first, or leave it.")
+        _do(lambda: _aside(folder, id).replace(_path(folder, id)))
+    return load_agent(folder, id)
+
+
+def set_disabled(folder: DataFolder, id: str, disabled: bool) -> AgentFile:
+    """Switched off it is no member of any conversation. Raises ``NotFound``, ``InvalidAgent``, ``StorageError``."""
+    with _LOCK:
+        agent, path = load_agent(folder, id), _path(folder, id)
+        _require_readable(agent)
+        if agent.is_stored:
+            _write(path, write_agent(replace(agent, disabled=disabled), _text(path)))
+        elif disabled:
+            _write(path, _SWITCHED_OFF)
+        else:
+            _do(lambda: path.unlink(missing_ok=True))
+    return load_agent(folder, id)
+
+
+def _require_readable(agent: AgentFile | None) -> None:
+    """A file of which nothing could be read is not written over. Raises ``InvalidAgent``."""
+    if agent and not agent.version:
+        raise InvalidAgent(f"{agent.problem} Put {agent.id}.md right in an editor, or remove it.")
+
+
+def _checked(folder: DataFolder, agent: AgentFile) -> AgentFile:
+    """Tidied up. Raises ``InvalidAgent``."""
+    agent = replace(
+        agent,
+        name=clean_text(agent.name).strip(),
+        description=" ".join(clean_text(agent.description).split()),
+        prompt=clean_text(agent.prompt).strip(),
+    )
+    if not is_id(agent.id) or agent.id in RESERVED:
+        raise InvalidAgent(_trouble(agent.id), "name")
+    if trouble := name_trouble(agent.name):
+        raise InvalidAgent(trouble, "name")
+    for other in list_agents(folder):
+        if other.id != agent.id and same_name(other.name) == same_name(agent.name):
+            raise InvalidAgent(f"There is an agent called {other.name} already ({other.id}).", "name")
+    if len(agent.description) > LONGEST_DESCRIPTION:
+        raise InvalidAgent(
+            f"A description has at most {LONGEST_DESCRIPTION:,} characters; this one has "
+            f"{len(agent.description):,}.",
+            "description",
+        )
+    if not agent.prompt:
+        raise InvalidAgent("It needs instructions: what it does, and how.", "prompt")
+    if len(agent.prompt.encode()) > LARGEST // 2:
+        raise InvalidAgent(f"Instructions have at most {LARGEST // 2048} KB.", "prompt")
+    return agent
+
+
+def _with_twins(agents: list[AgentFile]) -> Iterator[AgentFile]:
+    """A name that two of them have leads to the first."""
+    first = dict[str, AgentFile]()
+    for agent in agents:
+        twin = first.setdefault(same_name(agent.name), agent)
+        note = f"{twin.id} has the same name: who writes @{agent.name} means that one."
+        yield agent if twin is agent else replace(agent, notes=(*agent.notes, note))
+
+
+def _path(folder: DataFolder, id: str) -> Path:
+    return folder.agents / f"{id}.md"
+
+
+def _aside(folder: DataFolder, id: str) -> Path:
+    return folder.agents / f"{id}.md.removed"
+
+
+def _own_ids(folder: DataFolder) -> list[str]:
+    try:
+        names = sorted(path.stem for path in folder.agents.iterdir() if path.suffix == ".md")
+    except FileNotFoundError:
+        return []
+    return [name for name in names if not name.startswith(".")][:MOST]
+
+
+def _trouble(id: str) -> str:
+    """Why there is no agent under this id."""
+    if is_id(id) and id not in RESERVED:
+        return "Its file is a link that leads nowhere."
+    if id in RESERVED:
+        return f"No agent can be {id}: everybody's conversations have one. Give its file another name."
+    return (
+        f"The file {id[:60]}.md is not called like an agent: small letters and digits, parts joined by hyphens, "
+        "as in code-reviewer.md."
+    )
+
+
+def _read(path: Path) -> AgentFile | None:
+    """None where no file is. One that cannot be read says so."""
+    try:
+        facts = path.stat()
+        return _parsed(path, (facts.st_mtime_ns, facts.st_size, facts.st_ino))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return unreadable(path.stem, f"Its file cannot be read ({error.strerror or error}).")
+
+
+@lru_cache(maxsize=MOST)
+def _parsed(path: Path, stamp: tuple[int, int, int]) -> AgentFile:
+    """Read once as long as its ``stamp`` is the same. Raises ``OSError``."""
+    if not path.is_file():
+        return unreadable(path.stem, "It is no file.")
+    with path.open("rb") as file:
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        return unreadable(path.stem, f"Its file is larger than {LARGEST // 1024} KB.")
+    try:
+        return parse_agent(path.stem, data.decode())
+    except UnicodeDecodeError:
+        return unreadable(path.stem, "Its file is no text in UTF-8.")
+
+
+def _text(path: Path) -> str:
+    return _do(path.read_bytes).decode()
+
+
+def _write(path: Path, text: str) -> None:
+    _do(lambda: write_atomic(path, text.encode()))
+
+
+def _do(change: Callable[[], T]) -> T:
+    """Raises ``StorageError``."""
+    try:
+        return change()
+    except OSError as error:
+        raise StorageError(
+            f"The file of the agent could not be read or written ({error.strerror or error}). Nothing was changed."
+        ) from error
