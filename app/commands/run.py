@@ -23,7 +23,7 @@ from app.engine import events as engine
 from app.engine.errors import ProviderError
 from app.engine.provider import ModelSource
 from app.group_chat.events import RoomChange, RoomEvent
-from app.group_chat.members import COMMANDER
+from app.group_chat.roles import COMMANDER
 from app.group_chat.room import Room
 from app.infra.errors import SecretsError
 from app.infra.paths import DataFolder

@@ -18,6 +18,7 @@ from app.engine.tools import ToolMap
 from app.engine.transcript_file import read_transcript
 from app.group_chat.approvals import Rules
 from app.group_chat.errors import FolderMissing
+from app.group_chat.roles import COMMANDER
 from app.hands.instructions import Instructions, read_instructions
 from app.hands.ledger import ReadLedger
 from app.hands.machine import Machine
@@ -38,7 +39,6 @@ from app.workspace.rows import ConversationRow, SessionRow
 from app.workspace.settings import get_number, get_setting
 from app.workspace.store import Store
 
-COMMANDER = "commander"
 COMMANDER_STEPS = 120
 """Steps that one turn of Commander may take."""
 

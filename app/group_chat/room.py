@@ -22,8 +22,9 @@ from app.group_chat.events import (
     RowChanged,
 )
 from app.group_chat.keeping import KeepingBoard
-from app.group_chat.members import COMMANDER, Members
+from app.group_chat.members import Members
 from app.group_chat.recovery import recover_turn
+from app.group_chat.roles import COMMANDER
 from app.group_chat.turn import LiveTurn
 from app.group_chat.waiting import SteeredMessages, WaitingList
 from app.infra.feed import Feed

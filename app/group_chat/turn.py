@@ -30,7 +30,7 @@ from app.infra.errors import InfraError
 from app.infra.logs import failure
 from app.models.errors import StorageError
 from app.providers.resting import Resting
-from app.workspace import conversations
+from app.workspace import conversations, messages
 from app.workspace.errors import WorkspaceError
 from app.workspace.rows import SessionRow, TurnRow
 
@@ -164,7 +164,7 @@ class LiveTurn:
 
     def _inputs(self, session: Session) -> list[UserInput]:
         store = self.board.store
-        inputs = unheard(store, self.row.conversation, session.messages)
+        inputs = unheard(messages.list_said(store, self.row.conversation), session.messages)
         if not inputs and self.row.trigger == "continue":
             return [UserInput(GO_ON, store.new_id("msg"))]
         return inputs
