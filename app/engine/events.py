@@ -157,7 +157,7 @@ class Usage:
     first_token_ms: int | None = None
     outcome: str = "ok"
     """``ok`` or the kind of the error that ended the call."""
-    purpose: Literal["turn", "compaction"] = "turn"
+    purpose: Literal["turn", "compaction", "image"] = "turn"
     """What the call was for."""
 
 

@@ -43,7 +43,7 @@ class PictureLimits:
 def find_picture(image: Image, limits: PictureLimits, load: LoadImage) -> Picture | str:
     """The picture, or in words why there is none."""
     raw = _bytes_of(image, load)
-    seen = _look(raw)
+    seen = look_at(raw)
     if seen is None or seen.media_type not in limits.media_types or 0 in seen:
         return NOT_SHOWN
     data = base64.b64encode(raw).decode()
@@ -134,50 +134,52 @@ def _bytes_of(image: Image, load: LoadImage) -> bytes:
     return b"" if found is None else found[1]
 
 
-class _Look(NamedTuple):
+class Look(NamedTuple):
+    """What a picture is, and its sides in pixels."""
+
     media_type: str
     width: int
     height: int
 
 
-def _look(raw: bytes) -> _Look | None:
+def look_at(raw: bytes) -> Look | None:
     """What the first bytes say; None for what is no picture that servers know."""
     return _png(raw) or _gif(raw) or _webp(raw) or _jpeg(raw)
 
 
-def _png(raw: bytes) -> _Look | None:
+def _png(raw: bytes) -> Look | None:
     if not raw.startswith(b"\x89PNG\r\n\x1a\n") or raw[12:16] != b"IHDR" or len(raw) < 24:
         return None
-    return _Look("image/png", int.from_bytes(raw[16:20]), int.from_bytes(raw[20:24]))
+    return Look("image/png", int.from_bytes(raw[16:20]), int.from_bytes(raw[20:24]))
 
 
-def _gif(raw: bytes) -> _Look | None:
+def _gif(raw: bytes) -> Look | None:
     if not raw.startswith((b"GIF87a", b"GIF89a")) or len(raw) < 10:
         return None
-    return _Look("image/gif", _little(raw[6:8]), _little(raw[8:10]))
+    return Look("image/gif", _little(raw[6:8]), _little(raw[8:10]))
 
 
-def _webp(raw: bytes) -> _Look | None:
+def _webp(raw: bytes) -> Look | None:
     if raw[:4] != b"RIFF" or raw[8:12] != b"WEBP" or len(raw) < 30:
         return None
     match raw[12:16]:
         case b"VP8X":
-            return _Look("image/webp", _little(raw[24:27]) + 1, _little(raw[27:30]) + 1)
+            return Look("image/webp", _little(raw[24:27]) + 1, _little(raw[27:30]) + 1)
         case b"VP8L":
             bits = _little(raw[21:25])
-            return _Look("image/webp", (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1)
+            return Look("image/webp", (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1)
         case b"VP8 ":
-            return _Look("image/webp", _little(raw[26:28]) & 0x3FFF, _little(raw[28:30]) & 0x3FFF)
+            return Look("image/webp", _little(raw[26:28]) & 0x3FFF, _little(raw[28:30]) & 0x3FFF)
         case _:
             return None
 
 
-def _jpeg(raw: bytes) -> _Look | None:
+def _jpeg(raw: bytes) -> Look | None:
     """The sides stand in the frame header, behind segments of any kind and number."""
     for marker, start in _jpeg_segments(raw):
         if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
             height, width = raw[start + 3 : start + 5], raw[start + 5 : start + 7]
-            return _Look("image/jpeg", int.from_bytes(width), int.from_bytes(height))
+            return Look("image/jpeg", int.from_bytes(width), int.from_bytes(height))
     return None
 
 

@@ -6,10 +6,20 @@ The command line has one for a run (``--max-cost``), the settings have one for a
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from app.engine.errors import ProviderError
-from app.engine.provider import AuthCheck, ModelRequest, ModelSource, Provider, ResolvedModel, StreamBatch
+from app.engine.provider import (
+    AuthCheck,
+    ModelRequest,
+    ModelSource,
+    Provider,
+    ResolvedModel,
+    Rotated,
+    StreamBatch,
+)
+from app.providers.images import Drawn, ImageRequest, drawer_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +96,12 @@ class _Counted:
     async def complete(self, request: ModelRequest) -> StreamBatch:
         self.budget.check()
         return await self.provider.complete(request)
+
+    async def draw(self, request: ImageRequest) -> AsyncGenerator[Drawn | Rotated, None]:
+        self.budget.check()
+        async with aclosing(drawer_of(self.provider).draw(request)) as events:
+            async for event in events:
+                yield event
 
     async def validate_auth(self) -> AuthCheck:
         return await self.provider.validate_auth()

@@ -88,7 +88,7 @@ class Catalogue:
         text = self._text()
         for name in _names(vendor, model):
             row = _row(text, name)
-            if row is not None and (facts := _facts(row)).known:
+            if row is not None and (facts := _facts(row)) != ModelFacts():
                 same_host = str(row.get("litellm_provider", "")).removesuffix("_chat") == vendor
                 return facts if same_host else replace(facts, price_in=None, price_out=None)
         return _family(model)
@@ -124,14 +124,15 @@ def _row(text: str, name: str) -> Mapping[str, Any] | None:
 
 
 def _facts(row: Mapping[str, Any]) -> ModelFacts:
+    price_in, price_out = _dearest(row, "input"), _dearest(row, "output")
     window = _count(row.get("max_input_tokens")) or _count(row.get("max_tokens"))
     if window is None:
-        return ModelFacts()
+        return ModelFacts(price_in=price_in, price_out=price_out) if _draws(row) else ModelFacts()
     return ModelFacts(
         context_window=window,
         max_output=_count(row.get("max_output_tokens")),
-        price_in=_price(row.get("input_cost_per_token")),
-        price_out=_price(row.get("output_cost_per_token")),
+        price_in=price_in,
+        price_out=price_out,
         images=row.get("supports_vision") is True,
         reasoning=row.get("supports_reasoning") is True,
         tools=row.get("supports_function_calling") is True,
@@ -146,6 +147,17 @@ def _family(model: str) -> ModelFacts:
 
 def _count(value: Any) -> int | None:
     return int(value) if isinstance(value, (int, float)) and value > 0 else None
+
+
+def _dearest(row: Mapping[str, Any], side: str) -> float | None:
+    """The price of a token; of a model that draws, that of a picture's, for nobody says which of them it was."""
+    names = (f"{side}_cost_per_token", *((f"{side}_cost_per_image_token",) if _draws(row) else ()))
+    prices = [price for name in names if (price := _price(row.get(name))) is not None]
+    return max(prices, default=None)
+
+
+def _draws(row: Mapping[str, Any]) -> bool:
+    return row.get("mode") in ("image_generation", "image_edit")
 
 
 def _price(value: Any) -> float | None:

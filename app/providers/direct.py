@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict, TypeVar, Unpack
 
 import httpx
 
@@ -24,13 +24,15 @@ from app.providers.answer_reader import AnswerEvents, Framing, read_answer
 from app.providers.bodies import Bodies, Draft, Options
 from app.providers.classify import Symptom
 from app.providers.errors import AnswerFailed, WireError
-from app.providers.failures import read_exception
+from app.providers.failures import read_exception, read_payload
 from app.providers.model_list import read_model_names, read_windows
 from app.providers.model_server import ModelServer, read_refusal
 from app.providers.payloads import decode
 from app.providers.sentences import Callee, provider_error
-from app.providers.stream_limits import StreamLimits, limits_for
+from app.providers.stream_limits import StreamLimits, TimedBody, limits_for
 from app.providers.wires import CHECK_SECONDS
+
+T = TypeVar("T")
 
 _NO_SUCH_PATH = frozenset({404, 405, 501})
 
@@ -123,6 +125,23 @@ class DirectWire:
         if not models:
             words = f"{self.id} answers, but lists no models: enter the name of one yourself."
         return AuthCheck(True, words, models, self._since(began))
+
+    async def post(self, path: str, body: bytes, media_type: str, model: str, read: Callable[[Any], T]) -> T:
+        """What ``read`` makes of the JSON that answers as a whole, within the limits of an answer.
+
+        ``read`` may raise ``WireError``. Raises ``ProviderError``.
+        """
+        async with self._failing_in_words(model):
+            asked_at, limits = asyncio.get_running_loop().time(), self._limits
+            response = await self._server.send("POST", path, body, limits.first_token, media_type)
+            if response.status_code != httpx.codes.OK:
+                raise self._error(await read_refusal(response), model, response)
+            async with aclosing(response):
+                pieces = TimedBody(response.aiter_bytes(), limits, asked_at)
+                answer = decode(b"".join([piece async for piece in pieces]))
+            if isinstance(answer, dict) and (symptom := read_payload(answer)):
+                raise AnswerFailed(symptom)
+            return read(answer)
 
     async def _check(self) -> tuple[str, ...]:
         """The models, where the key is right. Raises ``ProviderError``."""

@@ -5,6 +5,8 @@ WireError
 ├── AnswerFailed         The server began well and then said what went wrong.
 ├── PageInstead          A web page came where an answer was due.
 ├── StreamUnreadable     What arrived is no stream of answers.
+├── NoPicture            What came is no picture that can be used.
+│   └── AddressInstead   Where a picture was due, the server says where it keeps one.
 └── StreamSilent         Nothing of an answer arrived within a time limit.
     └── StillAtWork      The same, while the server showed that it was there.
 """
@@ -36,6 +38,14 @@ class PageInstead(WireError):
 
 class StreamUnreadable(WireError):
     """What arrived is no stream of answers: not JSON, an event without an end."""
+
+
+class NoPicture(WireError):
+    """What came is no picture that can be used: of another kind, too large, or nothing at all."""
+
+
+class AddressInstead(NoPicture):
+    """Where a picture was due, the server says where it keeps one. Addresses that a server names are not fetched."""
 
 
 class StreamSilent(WireError):

@@ -12,6 +12,7 @@ from app.engine.errors import ProviderError
 from app.engine.provider import AuthCheck, ModelRequest, StreamBatch
 from app.providers import oauth_refusals as refusals
 from app.providers.direct import DirectWire
+from app.providers.images import Drawn, ImageRequest, painter_of
 from app.providers.logins import Login
 
 _UNAUTHORIZED = 401
@@ -51,6 +52,20 @@ class Gateway:
         """See ``Provider``."""
         async with aclosing(self.stream(request)) as batches:
             return tuple([event async for batch in batches for event in batch])
+
+    async def paint(self, request: ImageRequest) -> Drawn:
+        """See ``Painter``."""
+        token = await self._login.token()
+        try:
+            return await painter_of(self._wire(token)).paint(request)
+        except ProviderError as error:
+            if error.status != _UNAUTHORIZED:
+                raise
+        token = await self._login.another(token)
+        try:
+            return await painter_of(self._wire(token)).paint(request)
+        except ProviderError as error:
+            raise self._refused(token, error) from None
 
     async def validate_auth(self) -> AuthCheck:
         """See ``Provider``."""

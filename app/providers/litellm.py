@@ -21,8 +21,9 @@ from app.engine.provider import AuthCheck, LeftOut, ModelRequest, StreamBatch
 from app.engine.retry import retry_after
 from app.infra.clock import Clock
 from app.infra.redaction import Redactor
-from app.providers import litellm_errors
+from app.providers import litellm_errors, litellm_images
 from app.providers.bodies import Bodies, Draft
+from app.providers.images import Drawn, ImageRequest
 from app.providers.litellm_chunks import ChunkReader
 from app.providers.litellm_module import beside, load
 from app.providers.litellm_options import LiteLLMOptions
@@ -93,6 +94,13 @@ class LiteLLM:
         async with aclosing(self.stream(request)) as batches:
             return tuple([event async for batch in batches for event in batch])
 
+    async def paint(self, request: ImageRequest) -> Drawn:
+        """See ``Painter``."""
+        try:
+            return await litellm_images.paint(request, self._callee(request.model), self._limits)
+        except Exception as error:
+            raise self._refusal(error, request.model) from error
+
     async def validate_auth(self) -> AuthCheck:
         began = self._clock.monotonic()
         try:
@@ -115,17 +123,22 @@ class LiteLLM:
         return self._key or ("none" if self._base_url else None)
 
     def _arguments(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        model = f"{self._prefix}/{body['model']}" if self._prefix else body["model"]
         return {
             **body,
-            "model": model,
-            "api_key": self._sent_key,
-            "api_base": self._base_url,
+            **self._callee(body["model"]),
             "stream": True,
             "stream_options": {"include_usage": True},
+            "drop_params": False,
+        }
+
+    def _callee(self, model: str) -> dict[str, Any]:
+        """Who is asked, once, in litellm's words."""
+        return {
+            "model": f"{self._prefix}/{model}" if self._prefix else model,
+            "api_key": self._sent_key,
+            "api_base": self._base_url,
             "num_retries": 0,
             "max_retries": 0,
-            "drop_params": False,
         }
 
     def _list_models(self, litellm: Any) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ _HEADERS = {
     "accept-encoding": "identity",
     "user-agent": f"plancia/{__version__}",
 }
-_JSON = (b"content-type", b"application/json")
+JSON = "application/json"
 _LONGEST_REFUSAL = 64 * 1024
 _REFUSAL_SECONDS = 10.0
 
@@ -37,13 +37,15 @@ class ModelServer:
         self._extensions = {"timeout": httpx.Timeout(None, connect=connect, pool=connect).as_dict()}
         self._urls: dict[str, httpx.URL] = {}
 
-    async def send(self, method: str, path: str, body: bytes | None, patience: float) -> httpx.Response:
+    async def send(
+        self, method: str, path: str, body: bytes | None, patience: float, media_type: str = JSON
+    ) -> httpx.Response:
         """The response when its head is there, whatever its status; redirects are not followed.
 
         Raises ``StreamSilent`` after ``patience`` seconds, ``PageInstead`` for a web page with status 200, and
         what httpx raises.
         """
-        request = self._request(method, path, body)
+        request = self._request(method, path, body, media_type)
         try:
             async with asyncio.timeout(patience):
                 response = await self._client.send(request, stream=True, follow_redirects=False)
@@ -54,10 +56,11 @@ class ModelServer:
             raise PageInstead("text/html")
         return response
 
-    def _request(self, method: str, path: str, body: bytes | None) -> httpx.Request:
+    def _request(self, method: str, path: str, body: bytes | None, media_type: str) -> httpx.Request:
         """Built here, as the client would merge and parse again at every call what never changes."""
         url = self._urls.get(path) or self._urls.setdefault(path, httpx.URL(f"{self._root}/{path}"))
-        headers = self._encoded if body is None else [*self._encoded, _JSON]
+        kind = (b"content-type", media_type.encode("ascii"))
+        headers = self._encoded if body is None else [*self._encoded, kind]
         return httpx.Request(method, url, headers=headers, content=body, extensions=dict(self._extensions))
 
     @cached_property

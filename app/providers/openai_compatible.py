@@ -1,4 +1,5 @@
-"""The wire to any OpenAI-compatible server: chat completions, which all of them speak, unless a model needs another."""
+"""The wire to any OpenAI-compatible server: chat completions, which all of them
+speak, unless a model needs another; and pictures."""
 
 from __future__ import annotations
 
@@ -17,7 +18,9 @@ from app.providers.chat_options import ChatOptions
 from app.providers.dialects import Dialect, dialect_of, root_of
 from app.providers.direct import DirectWire, Language, Surroundings
 from app.providers.errors import SpokenElsewhere
+from app.providers.images import Drawn, ImageRequest
 from app.providers.model_server import bearer
+from app.providers.openai_images import OpenAIImages
 from app.providers.openai_responses import OpenAIResponses
 from app.providers.sse import SseReader
 
@@ -50,6 +53,7 @@ class OpenAICompatible(DirectWire):
         )
         super().__init__(id, base_url, key, client, language, **given)
         self._elsewhere = OpenAIResponses(id, base_url, key, client, root, **given)
+        self._images = OpenAIImages(id, self.post)
         self._through_responses = dialect.responses
         self._sent_on: set[str] = set()
         """Models of which the server said that they answer there alone."""
@@ -66,6 +70,10 @@ class OpenAICompatible(DirectWire):
         async with aclosing(self._elsewhere.stream(request)) as batches:
             async for batch in batches:
                 yield batch
+
+    async def paint(self, request: ImageRequest) -> Drawn:
+        """See ``Painter``."""
+        return await self._images.paint(request)
 
     def _is_elsewhere(self, model: str) -> bool:
         known = self._through_responses is not None and re.match(self._through_responses, model) is not None

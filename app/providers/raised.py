@@ -12,6 +12,7 @@ _RULES: tuple[tuple[Literal["class", "system"], str, ProviderErrorKind | Literal
     ("class", r"UnsupportedProtocol|InvalidURL|LocalProtocolError|Unicode\w*Error", "local"),
     ("class", r"\w*Timeout(Error|Exception)?|StreamSilent|StillAtWork", "timeout"),
     ("class", r"JSONDecodeError|DecodeError|StreamUnreadable", "server"),
+    ("class", r"NoPicture|AddressInstead", "invalid"),
     ("class", r"TooManyRedirects|PageInstead", "unreachable"),
     ("class", r"ContextOverflowError|ContextWindowExceededError", "overflow"),
     ("class", r"ContentPolicyViolationError", "policy"),

@@ -76,6 +76,34 @@ def no_address(source: str) -> ProviderError:
     )
 
 
+def draws_nothing(source: str) -> ProviderError:
+    return ProviderError(
+        "local",
+        f'"{source}" draws no pictures: servers of its kind only answer in words. Choose a model of an '
+        f"OpenAI-compatible source or of one that litellm reaches, under {SETTINGS}.",
+    )
+
+
+def no_pictures_here(source: str, status: int | None) -> ProviderError:
+    return ProviderError(
+        "invalid",
+        f"{source} draws no pictures at its address (HTTP {status}). Choose a model of another source for them, under "
+        f"{SETTINGS}.",
+        status=status,
+    )
+
+
+def not_drawn(source: str, error: ProviderError) -> ProviderError:
+    said = f" It says: “{error.detail}”" if error.detail else ""
+    return ProviderError(
+        "invalid",
+        f"{source} refused to draw this (HTTP {error.status}).{said} Ask for it otherwise: in other words, in another "
+        "size, or without references.",
+        status=error.status,
+        detail=error.detail,
+    )
+
+
 def extra_missing(source: str) -> ProviderError:
     return ProviderError(
         "local", f'"{source}" is reached through an extra that is not installed. Add it with: {EXTRA}'

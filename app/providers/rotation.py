@@ -29,6 +29,7 @@ from app.engine.provider import (
 )
 from app.infra.logs import note
 from app.providers.cooldown import Cooldowns, Credential, Rest
+from app.providers.images import Drawn, ImageRequest, painter_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +88,7 @@ class Pool:
                 if error.kind not in ACCOUNT:
                     take_back()
                     raise
-                self._cooldowns.cool(candidate.credential, error)
-                note("key.rests", source=self.id, reason=error.kind)
+                self._lay_to_rest(candidate, error)
                 if begun:
                     raise
                 refusals.append(error)
@@ -96,6 +96,32 @@ class Pool:
             if following is None:
                 raise _likeliest_to_pass(refusals)
             yield (Rotated(refusals[-1].kind, round((self._now() - began) * 1000)),)
+            candidate = following
+
+    async def draw(self, request: ImageRequest) -> AsyncGenerator[Drawn | Rotated, None]:
+        """See ``Drawer``; keys take turns as for an answer in words."""
+        candidate = self._next_free() or await self._one_at_rest()
+        asked: list[Candidate] = []
+        refusals: list[ProviderError] = []
+        while True:
+            asked.append(candidate)
+            began, take_back = self._now(), self._cooldowns.use(candidate.credential)
+            try:
+                drawn = await painter_of(candidate.provider).paint(request)
+            except ProviderError as error:
+                if error.kind not in ACCOUNT:
+                    take_back()
+                    raise
+                self._lay_to_rest(candidate, error)
+                refusals.append(error)
+            else:
+                self._cooldowns.answered(candidate.credential, request.model)
+                yield drawn
+                return
+            following = self._next_free(asked)
+            if following is None:
+                raise _likeliest_to_pass(refusals)
+            yield Rotated(refusals[-1].kind, round((self._now() - began) * 1000))
             candidate = following
 
     async def complete(self, request: ModelRequest) -> StreamBatch:
@@ -136,6 +162,10 @@ class Pool:
         if rest is not None and await run_sync(self._fallback, abandon_on_cancel=True) is not None:
             raise self._cooldowns.failure(rest)
         return candidate
+
+    def _lay_to_rest(self, candidate: Candidate, error: ProviderError) -> None:
+        self._cooldowns.cool(candidate.credential, error)
+        note("key.rests", source=self.id, reason=error.kind)
 
     def _now(self) -> float:
         return self._cooldowns.clock.monotonic()

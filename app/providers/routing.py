@@ -10,6 +10,7 @@ the demo. Behind such a model stand the other groups of the order; behind one th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -91,6 +92,12 @@ class Sources:
             return self._default_model()
         found = self._find(asked)
         return self._model(found) if found else self._demo()
+
+    def for_pictures(self) -> Sources:
+        """The same sources and keys, asked for pictures: their lists are of models that chat, so others count too."""
+        other, configured = copy(self), self._configured
+        other._configured = lambda: [replace(source, models=()) for source in configured()]
+        return other
 
     def groups(self) -> tuple[Group, ...]:
         """The default that was set, the order of the user, then what the environment offers besides. Never the demo."""

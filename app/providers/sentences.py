@@ -216,6 +216,18 @@ _CASES = (
     _Case("local", "The request for {source} could not be written; nothing was sent. Please report this."),
     _Case(
         "invalid",
+        "{source} drew a picture and only says where it keeps it. Addresses that a server names are not fetched: "
+        "choose another model for pictures under {settings}.",
+        raised="AddressInstead",
+    ),
+    _Case(
+        "invalid",
+        "What {source} sent is no picture that can be used: it has to be a PNG, JPEG or WebP of a usual size. Try "
+        "another size, or choose another model for pictures under {settings}.",
+        raised="NoPicture",
+    ),
+    _Case(
+        "invalid",
         "{host} answered, but there is no model server at this address{status}. "
         "It usually ends in /v1: check it under {settings}.",
         statuses=(404, 405),

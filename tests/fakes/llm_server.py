@@ -3,6 +3,7 @@
 ``python -m tests.fakes.llm_server --port 0`` prints one line, its URL, and serves until it is killed or, with
 ``--until-eof``, until its standard input closes. It speaks OpenAI's chat completions and Responses and
 Anthropic's Messages under any prefix that ends in ``/v1``, Ollama's chat under ``/api``, and Gemini's streams.
+OpenAI's pictures stand under ``/v1/images``.
 Tests steer it over HTTP (``llm_client.FakeLLM`` does it for them):
 
     POST /script    {"answers": [...], "for": {"model", "key", "path"}}  answers to come, in order; the narrowest
@@ -34,6 +35,7 @@ from tests.fakes import (
     key_states,
     ollama_chat,
     openai_chat,
+    openai_images,
     openai_responses,
 )
 from tests.fakes.http_wire import Connection, ConnectionGone, Reply, Request
@@ -47,6 +49,8 @@ PATHS = {
     "messages": "/v1/messages",
     "native": "/api/chat",
     "generate": ":streamGenerateContent",
+    "generations": openai_images.GENERATIONS,
+    "edits": openai_images.EDITS,
     "models": "/v1/models",
     "tags": "/api/tags",
     "loaded": "/api/ps",
@@ -59,6 +63,8 @@ DIALECTS: dict[str | None, Any] = {
     "messages": anthropic_messages,
     "native": ollama_chat,
     "generate": gemini_chat,
+    "generations": openai_images,
+    "edits": openai_images,
     "tags": ollama_chat,
     "loaded": ollama_chat,
 }
@@ -255,14 +261,11 @@ class FakeModelServer:
 
 
 def _record(request: Request, number: int) -> Record:
-    try:
-        body = json.loads(request.body) if request.body else None
-    except ValueError:
-        body = None
+    wants = next((name for name, end in PATHS.items() if request.path.endswith(end)), None)
+    body = openai_images.body_of(request) if wants == "edits" else _json_of(request.body)
     fields = body if isinstance(body, dict) else {}
     options = fields.get("stream_options") or {}
     headers = request.headers
-    wants = next((name for name, end in PATHS.items() if request.path.endswith(end)), None)
     return {
         "number": number,
         "connection": request.connection,
@@ -283,6 +286,13 @@ def _record(request: Request, number: int) -> Record:
         "ended": None,
         "at": {"in": time.monotonic()},
     }
+
+
+def _json_of(body: bytes) -> Any:
+    try:
+        return json.loads(body) if body else None
+    except ValueError:
+        return None
 
 
 def _matches(record: Record, key: str, value: str) -> bool:

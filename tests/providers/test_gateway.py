@@ -9,9 +9,12 @@ import anyio
 import pytest
 
 from app.engine.errors import ProviderError
+from app.engine.events import Usage
 from app.engine.messages import Message, Text
+from app.engine.pictures import Look, look_at
 from app.engine.provider import ModelRequest, TextChunk
 from app.infra.paths import DataFolder
+from app.providers.drawing import Drawing
 from app.providers.oauth_login import LoginWish
 from app.providers.sources import SourceConfig
 from app.workbench import Cabinet, open_cabinet
@@ -187,3 +190,18 @@ async def test_a_key_works_as_ever_where_nobody_logs_in(desk: Desk, gateway: Fak
     source = SourceConfig("plain", "gateway", gateway.base_url, ("fake-model",))
     check = await desk.cabinet.sources.try_out(source, token).validate_auth()
     assert check.ok
+
+
+async def test_a_picture_is_drawn_for_whoever_is_logged_in_with_a_token_that_is_fresh(desk: Desk) -> None:
+    count: list[Usage] = []
+    drawn: list[bytes] = []
+    drawing = Drawing(desk.cabinet.sources.for_pictures(), "gate/gpt-image-1", desk.clock, count.append)
+    for _ in range(2):
+        drawn.append(await drawing("A cat", None, ()))
+        desk.gateway.expire()
+    assert [look_at(one) for one in drawn] == [Look("image/png", 1, 1)] * 2
+    assert [row.outcome for row in count] == ["ok", "ok"]
+    assert desk.gateway.renewals() == 1
+    desk.gateway.always(fail(401, "This account may not use it."))
+    with pytest.raises(ProviderError, match="does not take this login"):
+        await drawing("A cat", None, ())
