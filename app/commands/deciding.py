@@ -76,8 +76,8 @@ class Deciding:
         self._terminal.tell(
             "\n".join(f"  │ {line}" for line in shown(str(subject.get("payload"))).split("\n"))
         )
-        if rule := subject.get("rule"):
-            self._terminal.tell(f"  Always adds the rule {shown(str(rule))} for this workspace.")
+        if rules := subject.get("rules"):
+            self._terminal.tell(f"  Always adds the rule {shown(str(rules[0]))} for this workspace.")
         offers = [offer for offer in _WORDS if offer in subject.get("offers", ())]
         while True:
             self._terminal.tell(f"  {', '.join(_WORDS[offer] for offer in offers)}?")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args
 
@@ -13,7 +13,9 @@ from app.engine.events import Approval
 from app.engine.messages import ToolCall
 from app.engine.tools import Tool, ToolOutput
 from app.group_chat.errors import NothingToDecide, UnknownDecision
-from app.hands.permissions.question import Denied, Judge, Question
+from app.hands.permissions.permit import Permits
+from app.hands.permissions.question import Denied, Judge, Passed, Question
+from app.hands.permissions.rules import Rule
 from app.infra.ids import NewId
 
 Decision = Literal["allow_once", "allow_run", "allow_always", "deny"]
@@ -24,9 +26,9 @@ DECISIONS: tuple[Decision, ...] = get_args(Decision)
 class Rules(Protocol):
     """What the user allowed for good: the seam to where it is kept."""
 
-    def in_force(self) -> Collection[str]: ...
+    def in_force(self) -> Sequence[Rule]: ...
 
-    def add(self, rule: str) -> None:
+    def add(self, rule: Rule) -> None:
         """Raises ``StorageError``."""
         ...
 
@@ -50,7 +52,7 @@ class Waiting:
     @property
     def offers(self) -> tuple[Decision, ...]:
         """What the user may choose: for more than once only where a rule could match again."""
-        return DECISIONS if self.question.rule else ("allow_once", "deny")
+        return DECISIONS if self.question.rules else ("allow_once", "deny")
 
 
 class Approvals:
@@ -60,14 +62,17 @@ class Approvals:
         self,
         judge: Judge,
         rules: Rules,
+        permits: Permits,
         new_id: NewId,
         decided: Callable[[Waiting, Decision, str], None],
     ) -> None:
+        """``permits`` is told what each call may do."""
         self._judge = judge
         self._rules = rules
+        self._permits = permits
         self._new_id = new_id
         self._decided = decided
-        self._for_run: set[str] = set()
+        self._for_run: list[Rule] = []
         self._waiting: dict[str, Waiting] = {}
 
     @property
@@ -78,15 +83,16 @@ class Approvals:
     async def admit(self, call: ToolCall, tool: Tool, ask: AskFn) -> ToolOutput | None:
         """See ``Gate``."""
         match await self._judged(call, tool):
-            case None:
+            case Passed(permit):
+                self._permits.allow(call.id, permit)
                 return None
             case Denied(sentence):
                 return ToolOutput.failed("E_DENIED", sentence)
-            case question:
+            case Question() as question:
                 return await self._asked(Waiting(self._new_id("ask"), call, tool, question), ask)
 
-    async def decide(self, id: str, decision: str, reason: str = "") -> None:
-        """Answer one question; a rule that comes of it answers all that it covers.
+    async def decide(self, id: str, decision: str, reason: str = "", rule: int = 0) -> None:
+        """Answer one question; a rule that comes of it answers all that it covers. ``rule``: which of those offered.
 
         Raises ``NothingToDecide``, ``UnknownDecision``, ``StorageError``; then nothing is decided.
         """
@@ -95,19 +101,25 @@ class Approvals:
             raise NothingToDecide(TOO_LATE)
         if decision not in waiting.offers:
             raise UnknownDecision(f"Choose one of: {', '.join(waiting.offers)}.")
-        rule = waiting.question.rule
-        if rule and decision == "allow_always":
-            self._rules.add(rule)
-        if rule and decision == "allow_run":
-            self._for_run.add(rule)
+        if decision in ("allow_run", "allow_always"):
+            self._remember(waiting.question.rules, rule, for_good=decision == "allow_always")
         self._answer(waiting, decision, reason)
         if decision in ("allow_run", "allow_always"):
             for other in self.waiting:
-                if await self._judged(other.call, other.tool) is None and other.id in self._waiting:
-                    self._answer(other, decision)
+                match await self._judged(other.call, other.tool):
+                    case Passed() if other.id in self._waiting:
+                        self._answer(other, decision)
 
-    async def _judged(self, call: ToolCall, tool: Tool) -> Question | Denied | None:
-        return await self._judge.judge(call, tool, {*self._rules.in_force(), *self._for_run})
+    def _remember(self, offered: Sequence[Rule], number: int, *, for_good: bool) -> None:
+        if not 0 <= number < len(offered):
+            raise UnknownDecision("Choose one of the rules that are shown.")
+        if for_good:
+            self._rules.add(offered[number])
+        else:
+            self._for_run.append(offered[number])
+
+    async def _judged(self, call: ToolCall, tool: Tool) -> Question | Passed | Denied:
+        return await self._judge.judge(call, tool, [*self._rules.in_force(), *self._for_run])
 
     async def _asked(self, waiting: Waiting, ask: AskFn) -> ToolOutput | None:
         self._waiting[waiting.id] = waiting
@@ -117,6 +129,7 @@ class Approvals:
         finally:
             self._waiting.pop(waiting.id, None)
         if waiting.decision != "deny":
+            self._permits.allow(waiting.call.id, waiting.question.permit)
             return None
         why = f' They say: "{waiting.reason}".' if waiting.reason else ""
         return ToolOutput.failed(
@@ -139,6 +152,6 @@ def subject(waiting: Waiting) -> dict[str, Any]:
         "payload": question.payload,
         "reasons": list(question.reasons),
         "facts": [list(fact) for fact in question.facts],
-        "rule": question.rule,
+        "rules": [rule.text for rule in question.rules],
         "offers": list(waiting.offers),
     }

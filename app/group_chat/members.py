@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+
+from anyio.to_thread import run_sync
 
 from app.engine.agent import Agent
 from app.engine.events import Done
@@ -17,18 +19,17 @@ from app.engine.session import JsonlSession
 from app.engine.tools import ToolMap
 from app.engine.transcript_file import read_transcript
 from app.group_chat.approvals import Rules
+from app.group_chat.equipment import Depot, Equipment
 from app.group_chat.errors import FolderMissing
 from app.group_chat.roles import COMMANDER
+from app.group_chat.undoing import open_history
 from app.hands.instructions import Instructions, read_instructions
-from app.hands.ledger import ReadLedger
 from app.hands.machine import Machine
-from app.hands.permissions.closed_places import ClosedPlaces
-from app.hands.permissions.file_questions import FileQuestions
-from app.hands.permissions.paths import PathGate
-from app.hands.permissions.question import Judge
+from app.hands.permissions.confinement import Confinement
+from app.hands.permissions.rules import Rule
 from app.hands.pictures import StoredPictures
-from app.hands.results import StoredResults, result_tools
-from app.hands.toolbox import file_tools
+from app.hands.results import StoredResults
+from app.hands.undo.history import History
 from app.infra.paths import DataFolder
 from app.prompts.rendering import compose
 from app.providers.budget import Budget
@@ -41,6 +42,16 @@ from app.workspace.store import Store
 
 COMMANDER_STEPS = 120
 """Steps that one turn of Commander may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What one turn runs with."""
+
+    agent: Agent
+    harness: Harness
+    equipment: Equipment
+    rules: Rules
 
 
 class Members:
@@ -61,38 +72,46 @@ class Members:
         self._folder = folder
         self._machine = machine
 
-    def harness(self, conversation: ConversationRow) -> Harness:
-        """What its runs are given: large results are kept with the conversation, and its budget holds."""
-        budget = Budget(
-            self._harness.models,
-            partial(list_limits, self._store, conversation.id),
-            partial(is_strict, self._store),
+    async def prepare(self, member: str, conversation: ConversationRow) -> Prepared:
+        """All that a turn runs with. Raises ``FolderMissing`` where the conversation's folder is gone."""
+        confinement = await self._machine.confinement()
+        # Looking at the folder may take long: it may lie on a disk that sleeps, or on another machine.
+        return await run_sync(
+            partial(self._prepare, member, conversation, confinement), abandon_on_cancel=True
         )
-        return replace(self._harness, models=budget, results=self._results(conversation))
 
-    def agent(self, member: str, conversation: ConversationRow) -> Agent:
-        """Raises ``FolderMissing`` where the conversation's folder is gone."""
+    def _prepare(self, member: str, conversation: ConversationRow, confinement: Confinement) -> Prepared:
         workspace = Path(conversation.workspace)
         _require_folder(workspace)
-        gate = PathGate(workspace, closed=ClosedPlaces(Path.home(), own=(self._folder.root,)))
+        results = StoredResults(self._folder.results / conversation.id, self._harness.new_id)
         pictures = StoredPictures(self._folder.root, conversation.id, self._harness.new_id)
-        files = file_tools(gate, ReadLedger(), pictures.keep)
-        tools = {**files, **result_tools(self._results(conversation))}
-        instructions = read_instructions(gate)
-        return Agent(
+        depot = Depot(conversation, self._folder, self._machine, confinement, results, pictures.keep)
+        equipment = depot.equip()
+        instructions = read_instructions(equipment.gate)
+        agent = Agent(
             name=member,
-            system_prompt=lambda: self._prompt(workspace, tools, instructions),
-            tools=tools,
+            system_prompt=lambda: self._prompt(workspace, equipment.tools, instructions),
+            tools=equipment.tools,
             model=conversation.model,
             auxiliary=str(get_setting(self._store, "model.auxiliary")) or None,
             step_limit=COMMANDER_STEPS,
             compact_at=get_number(self._store, "compaction.threshold"),
         )
+        rules = WorkspaceRules(self._store, conversation.workspace)
+        return Prepared(agent, self._harness_of(conversation, results), equipment, rules)
 
-    def permissions(self, conversation: ConversationRow) -> tuple[Judge, Rules]:
-        """What asks before it runs in a conversation, and what its user has allowed for good."""
-        judge = FileQuestions(conversation.access, conversation.workspace)
-        return judge, WorkspaceRules(self._store, conversation.workspace)
+    def _harness_of(self, conversation: ConversationRow, results: StoredResults) -> Harness:
+        """Large results are kept with the conversation, and its budget holds."""
+        budget = Budget(
+            self._harness.models,
+            partial(list_limits, self._store, conversation.id),
+            partial(is_strict, self._store),
+        )
+        return replace(self._harness, models=budget, results=results)
+
+    def history(self, conversation_id: str) -> History:
+        """What the folder of a conversation held before and after each step. Looks at the disk; raises ``NotFound``."""
+        return open_history(self._store, self._folder, conversation_id)
 
     async def open_session(self, row: SessionRow) -> JsonlSession:
         """Raises ``SessionError``."""
@@ -118,9 +137,6 @@ class Members:
             model=model,
         )
 
-    def _results(self, conversation: ConversationRow) -> StoredResults:
-        return StoredResults(self._folder.results / conversation.id, self._harness.new_id)
-
     def _prompt(self, workspace: Path, tools: ToolMap, instructions: Sequence[Instructions]) -> str:
         return compose(
             COMMANDER,
@@ -139,10 +155,10 @@ class WorkspaceRules:
     store: Store
     workspace: str
 
-    def in_force(self) -> Collection[str]:
-        return [row.text for row in rules.list_rules(self.store, self.workspace)]
+    def in_force(self) -> Sequence[Rule]:
+        return rules.rules_of(self.store, self.workspace)
 
-    def add(self, rule: str) -> None:
+    def add(self, rule: Rule) -> None:
         rules.add_rule(self.store, rule, self.workspace)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import anyio
@@ -26,6 +26,7 @@ from app.group_chat.members import Members
 from app.group_chat.recovery import recover_turn
 from app.group_chat.roles import COMMANDER
 from app.group_chat.turn import LiveTurn
+from app.group_chat.undoing import Undoing
 from app.group_chat.waiting import SteeredMessages, WaitingList
 from app.infra.feed import Feed
 from app.infra.logs import failure, note
@@ -65,6 +66,12 @@ class Room:
         self._changed = changed
         self._lock = anyio.Lock()
         self.waiting = WaitingList(self.board, self._lock)
+        self.undoing = Undoing(
+            self.board,
+            lambda: members.history(conversation),
+            self._at_rest,
+            lambda: turns.live_turns(store),
+        )
         self._live: LiveTurn | None = None
         self._unsaved: LiveTurn | None = None
         """Ended, but the store does not take its end."""
@@ -86,6 +93,10 @@ class Room:
         if growing is None or growing.row_id != message_id:
             return None
         return "".join(growing.text), "".join(growing.reasoning)
+
+    def output_of(self, message_id: str) -> str:
+        """What the tool of an article has said by now, while it runs: the end of it."""
+        return self._live.segments.output_of(message_id) if self._live else ""
 
     def find_message(self, message_id: str) -> MessageRow | None:
         """An article as it stands now; where the store takes nothing, that is more than what is stored."""
@@ -159,11 +170,11 @@ class Room:
         """Wait no longer for a model that is busy, but ask it again; whether anybody waited."""
         return self._live is not None and self._live.hurry.now()
 
-    async def decide(self, approval_id: str, decision: str, reason: str = "") -> None:
+    async def decide(self, approval_id: str, decision: str, reason: str = "", rule: int = 0) -> None:
         """Answer what a call waits for. Raises ``NothingToDecide``, ``UnknownDecision``, ``StorageError``."""
         if self._live is None:
             raise NothingToDecide(TOO_LATE)
-        await self._live.decide(approval_id, decision, reason)
+        await self._live.decide(approval_id, decision, reason, rule)
 
     async def resume(self) -> None:
         """Continue an interrupted turn, or try a failed one again. Raises ``NothingToResume``, ``RoomBusy``."""
@@ -195,6 +206,14 @@ class Room:
         """The board that may know more than the store."""
         turn = self._live or self._unsaved
         return turn.board if turn else None
+
+    @asynccontextmanager
+    async def _at_rest(self) -> AsyncIterator[None]:
+        """A block in which no turn runs here or begins. Raises ``RoomBusy``."""
+        async with self._lock:
+            if not await self._is_free():
+                raise RoomBusy("A turn is running. Stop it or wait for its end, then undo.")
+            yield
 
     # All that follows is called under the lock.
 
@@ -230,7 +249,8 @@ class Room:
     async def _take_turn(self, live: LiveTurn) -> None:
         """The task of one turn. However it ends, the room is free then; an end that is not stored is tried again."""
         try:
-            await live.run(self._members, SteeredMessages(self.board, live.id, self._lock))
+            steering = SteeredMessages(self.board, live.id, self._lock)
+            await live.run(self._members, steering, self.undoing)
         finally:
             with anyio.CancelScope(shield=True):
                 async with self._lock:

@@ -12,6 +12,7 @@ from anyio.to_thread import run_sync
 
 from app.engine import events as engine
 from app.engine.abort import Abort
+from app.engine.agent import Agent
 from app.engine.errors import EngineError, SessionError
 from app.engine.hurry import Hurry
 from app.engine.runner import run
@@ -24,7 +25,11 @@ from app.group_chat.keeping import KeepingBoard
 from app.group_chat.members import Members
 from app.group_chat.recovery import catch_up, remember
 from app.group_chat.segments import SAVE_EVERY, Segments
+from app.group_chat.step_log import StepLog
+from app.group_chat.undoing import Undoing
 from app.group_chat.visibility import unheard
+from app.hands.undo.keeping import undoable
+from app.hands.undo.values import Origin
 from app.infra.crew import Crew
 from app.infra.errors import InfraError
 from app.infra.logs import failure
@@ -76,11 +81,11 @@ class LiveTurn:
         self._scope = anyio.CancelScope()
         self._done: engine.Done | None = None
 
-    async def run(self, members: Members, steering: Steering) -> None:
+    async def run(self, members: Members, steering: Steering, undoing: Undoing) -> None:
         """From the first word to the last. Whatever breaks, the turn ends in words, with the chat intact."""
         try:
             with self._scope:
-                await self._run(members, steering)
+                await self._run(members, steering, undoing)
         except _IN_WORDS as error:
             failure("turn_failed", error, turn=self.id)
             self._fail("storage" if isinstance(error, StorageError | SessionError) else "local", str(error))
@@ -95,11 +100,11 @@ class LiveTurn:
         self._set_floor("stopping")
         self.abort.set()
 
-    async def decide(self, approval_id: str, decision: str, reason: str) -> None:
+    async def decide(self, approval_id: str, decision: str, reason: str, rule: int) -> None:
         """See ``Approvals.decide``."""
         if self._approvals is None:
             raise NothingToDecide(TOO_LATE)
-        await self._approvals.decide(approval_id, decision, reason)
+        await self._approvals.decide(approval_id, decision, reason, rule)
 
     def cancel(self) -> None:
         """End a run that does not answer."""
@@ -120,7 +125,7 @@ class LiveTurn:
         )
         return done
 
-    async def _run(self, members: Members, steering: Steering) -> None:
+    async def _run(self, members: Members, steering: Steering, undoing: Undoing) -> None:
         store = self.board.store
         conversation = replace(
             conversations.load_conversation(store, self.row.conversation), model=self.chosen
@@ -130,13 +135,18 @@ class LiveTurn:
             for row, change in catch_up(store, session, self._before):
                 self.board.announce(row, change)
             await remember(store, session, self._before)
-        # Looking at the folder may take long: it may lie on a disk that sleeps, or on another machine.
-        agent = await run_sync(partial(members.agent, self.row.member, conversation), abandon_on_cancel=True)
+        prepared = await members.prepare(self.row.member, conversation)
+        self._approvals = gate = Approvals(
+            prepared.equipment.judge,
+            prepared.rules,
+            prepared.equipment.permits,
+            store.new_id,
+            self._decided,
+        )
         organising = partial(self._set_floor, "organising")
-        self._approvals = gate = Approvals(*members.permissions(conversation), store.new_id, self._decided)
-        harness = replace(members.harness(conversation), summarising=organising, gate=gate)
+        harness = replace(prepared.harness, summarising=organising, gate=gate)
         events = run(
-            agent,
+            await self._with_undo(prepared.agent, members, undoing),
             session,
             self._inputs(session),
             harness,
@@ -146,6 +156,13 @@ class LiveTurn:
         )
         await self._follow_all(events)
         members.note(self._session, self.end(), self.model)
+
+    async def _with_undo(self, agent: Agent, members: Members, undoing: Undoing) -> Agent:
+        """The same one, with tools whose calls can be undone."""
+        history = await run_sync(partial(members.history, self.row.conversation), abandon_on_cancel=True)
+        log = StepLog(self.board, self.row, undoing)
+        tools = undoable(agent.tools, history, Origin(self.row.conversation, self.id), log)
+        return replace(agent, tools=tools)
 
     async def _follow_all(self, events: AsyncGenerator[engine.Event, None]) -> None:
         """Draw what happens. Where that cannot be stored, the run is stopped, so that its session keeps the words."""

@@ -13,7 +13,7 @@ import shutil
 import signal
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,6 +29,7 @@ from app.hands.limits import COMMAND_BYTES, COMMAND_GRACE, COMMAND_SECONDS, COMM
 from app.hands.offspring import announced
 from app.hands.permissions.confinement import Confinement, access_for, cannot_confine
 from app.hands.permissions.paths import PathGate
+from app.hands.permissions.permit import Permit
 from app.infra.crew import Crew
 
 _PATIENCE = COMMAND_GRACE + 6.0
@@ -46,15 +47,6 @@ Report = dict[str, Any] | None
 
 How = Literal["exit", "timeout", "stopped"]
 """``exit``: by itself; ``timeout`` and ``stopped``: it was ended."""
-
-
-@dataclass(frozen=True, slots=True)
-class Permit:
-    """What was allowed for one command beyond what every command may."""
-
-    network: bool = False
-    variables: Mapping[str, str] = field(default_factory=dict)
-    """Added to its environment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +118,9 @@ class Executor:
             raise Refused("E_NOT_FOUND", f"The workspace {self.folder} is not there any more. Tell the user.")
         permit = permit or Permit()
         self.temporary.mkdir(mode=0o700, parents=True, exist_ok=True)
-        access = access_for(self.gate.folders, self.temporary, self.gate.closed, network=permit.network)
+        access = access_for(
+            (*self.gate.folders, *permit.folders), self.temporary, self.gate.closed, network=permit.network
+        )
         variables = command_environment(self.environment, access.temporary, permit.variables)
         shell = shutil.which("bash", path=variables["PATH"]) or "/bin/sh"
         return {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.engine.tools import Tool, ToolContext
+from app.hands.command_result import how_it_ended
 from app.hands.errors import Refused
 from app.hands.jobs import Job, Jobs
-from app.hands.shell import how_it_ended
 from app.hands.tool import Arguments, HandTool, schema
 
 _BYTES_A_TOKEN = 2

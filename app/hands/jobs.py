@@ -22,9 +22,10 @@ import anyio
 from app.hands import job_log
 from app.hands.children import child, of_ours, output_of
 from app.hands.errors import Refused
-from app.hands.executor import Ended, Executor, Permit
+from app.hands.executor import Ended, Executor
 from app.hands.limits import JOB_GRACE, JOB_INPUT, JOBS_AT_ONCE, JOBS_KEPT
 from app.hands.permissions.confinement import cannot_confine
+from app.hands.permissions.permit import Permit
 from app.hands.terminal_text import Redact, Text, clean
 from app.infra.clock import Clock, iso
 from app.infra.files import write_atomic

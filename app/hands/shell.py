@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from app.engine.tools import Tool, ToolContext, ToolOutput
+from app.hands.command_result import in_background, in_words
 from app.hands.errors import Refused
-from app.hands.executor import Ended, Executor, Permit
+from app.hands.executor import Executor
 from app.hands.jobs import Jobs
 from app.hands.limits import COMMAND_SECONDS, COMMAND_SECONDS_IN_ALL, COMMAND_SECONDS_MOST
+from app.hands.permissions.permit import Permits
 from app.hands.results import StoredResults
 from app.hands.spool import Spool
 from app.hands.terminal_text import Redact
@@ -18,14 +18,6 @@ from app.hands.tool import Arguments, HandTool, schema
 
 _ROOM = 200
 """Tokens for what is said of a command beside its output."""
-
-Ask = Callable[[str, ToolContext], Awaitable[Permit]]
-"""What may be done for a command that a model wants to run. Raises ``Refused`` where it may not."""
-
-
-async def as_every_command(command: str, context: ToolContext) -> Permit:
-    """Nothing beyond what the confinement leaves to all of them."""
-    return Permit()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +29,18 @@ class Shell:
     jobs: Jobs
     conversation: str
     redact: Redact
-    ask: Ask = as_every_command
+    permits: Permits
+    """What each call was allowed beyond what the confinement leaves to all of them."""
 
     async def run(self, arguments: Arguments, context: ToolContext) -> ToolOutput:
         """The work of ``bash``."""
         command = arguments["command"]
         if not command.strip():
             raise Refused("E_BAD_INPUT", "The command is empty. Write what the shell should run.")
-        permit = await self.ask(command, context)
+        permit = self.permits.find(context.call_id)
         if arguments.get("run_in_background", False):
             job = await self.jobs.start(command, self.executor, self.conversation, permit)
-            return ToolOutput(
-                f"[{job.id} runs in the background, in {self.executor.folder}. job_read shows what it writes, "
-                "job_write sends it input, job_stop ends it.]"
-            )
+            return ToolOutput(in_background(job.id, self.executor.folder))
         seconds = arguments.get("timeout_ms", COMMAND_SECONDS * 1000) / 1000
         spool = Spool(self.results, self.redact)
         ended = await self.executor.run(
@@ -59,8 +49,9 @@ class Shell:
             permit,
             seconds=seconds,
         )
+        context.progress(spool.last() or None, spool.taken, None)
         shown = spool.end(context.most_tokens - _ROOM)
-        said = f"[{how_it_ended(ended)}, in {self.executor.folder}.{_left_running(ended)}]"
+        said = in_words(ended, self.executor.folder)
         if ended.how == "timeout":
             return _timed_out(seconds, said, shown)
         return replace(shown, text=f"{said}\n{shown.text}" if shown.text else f"{said}\n(no output)")
@@ -86,16 +77,6 @@ def shell_tool(shell: Shell) -> Tool:
     )
 
 
-def how_it_ended(ended: Ended) -> str:
-    """``Exit code 0 after 1.2 s``, or what ended it."""
-    after = f"after {ended.seconds:.1f} s"
-    if ended.how != "exit":
-        return f"Ended {after}"
-    if ended.signal is not None:
-        return f"Killed by {_name_of(ended.signal)} {after}"
-    return f"Exit code {ended.code} {after}"
-
-
 def _timed_out(seconds: float, said: str, shown: ToolOutput) -> ToolOutput:
     text = (
         f"E_TIMEOUT: The command was ended: nothing new came from it for {seconds:g} s, or it ran for "
@@ -103,17 +84,3 @@ def _timed_out(seconds: float, said: str, shown: ToolOutput) -> ToolOutput:
         f"{shown.text}"
     )
     return replace(shown, text=text, error="E_TIMEOUT", transient=True)
-
-
-def _left_running(ended: Ended) -> str:
-    if not ended.left:
-        return ""
-    programs = "A program" if ended.left == 1 else f"{ended.left} programs"
-    return f" {programs} it had left running {'was' if ended.left == 1 else 'were'} ended."
-
-
-def _name_of(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

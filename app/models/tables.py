@@ -48,12 +48,19 @@ class Conversation(Table):
 
 
 class Rule(Table):
-    """What the user allowed for good, in one workspace."""
+    """What the user decided for good."""
 
     id = TextField(primary_key=True)
-    text = CleanText()
-    """As the user was shown it."""
     workspace = CleanText()
+    """Empty for all of them."""
+    answer = TextField()
+    """``allow``, ``ask`` or ``deny``."""
+    tool = TextField()
+    words = JsonText()
+    exact = BooleanField()
+    """False: more words may follow."""
+    categories = JsonText()
+    """What a rule that allows covers, sorted."""
     created = TextField()
 
     class Meta:

@@ -14,11 +14,12 @@ from app.workspace.rows import MessageRow
 
 _WANTS = {
     "command": ("wants to run a command", "Command"),
-    "read": ("wants to read a file", "File"),
+    "input": ("wants to type into a background job", "Input"),
+    "read": ("wants to read a file that may hold secrets", "File"),
     "change": ("wants to change a file", "Change"),
     "delete": ("wants to delete a file", "File"),
-    "folder": ("wants to work in another folder", "Folder"),
-    "network": ("wants to reach the network", "Address"),
+    "folder": ("wants to look outside the workspace", "Path"),
+    "network": ("wants to reach the web", "What it sends"),
 }
 _DECIDED = {
     "allow_once": "You allowed this once",
@@ -44,7 +45,7 @@ def approval_view(row: MessageRow, frame: Mapping[str, Any]) -> ApprovalView:
         payload=plain(str(data.get("payload") or "")),
         reasons=tuple(one_line(str(reason)) for reason in data.get("reasons") or ()),
         facts=tuple((one_line(str(name)), one_line(str(value))) for name, value in data.get("facts") or ()),
-        rule=one_line(str(data.get("rule") or "")),
+        rules=tuple(one_line(str(rule)) for rule in data.get("rules") or ()),
         can_repeat="allow_run" in (data.get("offers") or ()),
         decision=decision,
         decided=decided,

@@ -18,7 +18,9 @@ async def decide(request: Request) -> Response:
     """Allow or deny a call that waits; one that has ended says so."""
     room = site_of(request).bus.room(request.path_params["id"])
     form = await read_form(request)
-    await room.decide(request.path_params["approval"], form.text("decision"), form.text("reason"))
+    await room.decide(
+        request.path_params["approval"], form.text("decision"), form.text("reason"), form.number("rule")
+    )
     return done(request, f"/conversations/{room.id}")
 
 

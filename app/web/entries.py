@@ -63,16 +63,37 @@ class AssistantView(Entry):
     """None while it streams: it may think again."""
 
 
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """The end of what a program wrote, in its colours. ``note`` says what is missing before it, or nothing."""
+
+    closed: Markup
+    """The lines that have ended."""
+    open: Markup
+    """The last line, which may still grow."""
+    note: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolView(Entry):
     icon: str
     verb: str
     target: str
     stat: str
-    """How it stands, in a word or two: ``running``, ``failed``, …; nothing where it simply ended."""
+    """How it stands, in a word or two: ``running``, ``exit 1``, …; nothing where it simply ended."""
+    is_bad: bool
+    """``stat`` tells of something that went wrong."""
     seconds: float | None
     arguments: tuple[tuple[str, Shown], ...]
+    said: str
+    """What is said of the call beside its output, or nothing."""
+    screen: Screen | None
+    """Of a command, and of every tool that still runs; then ``output`` is not drawn."""
     output: Output
+    whole: str
+    """Address of all of an output of which ``screen`` has the end; nothing where that is all."""
+    job: str
+    """Address of the background job that it has to do with, or nothing."""
     pictures: tuple[str, ...]
     """Addresses of what the model was shown."""
 
@@ -125,7 +146,8 @@ class ApprovalView(Entry):
     payload: str
     reasons: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
-    rule: str
+    rules: tuple[str, ...]
+    """What "for this run" and "always" may remember, the narrowest first."""
     """What "Always allow" would add; empty where there is nothing to add."""
     can_repeat: bool
     """It may be allowed for more than once."""

@@ -28,6 +28,11 @@ class Form:
     def text(self, name: str) -> str:
         return self.raw(name).strip()
 
+    def number(self, name: str) -> int:
+        """A field of digits; 0 for one that is missing, -1 for any other text."""
+        typed = self.text(name)
+        return int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 10 else -1 if typed else 0
+
 
 async def read_form(request: Request) -> Form:
     """Raises ``HTTPException``: 413 for a field that is too long, 400 for what is no form."""

@@ -52,6 +52,6 @@ def _page(request: Request, chosen: Chosen, *, status: int = 200) -> Response:
 
 def _rules(site: Site) -> tuple[RuleView, ...]:
     return tuple(
-        RuleView(row.id, one_line(row.text), one_line(row.workspace), local(row.created))
+        RuleView(row.id, one_line(rules.rule_of(row).text), one_line(row.workspace), local(row.created))
         for row in rules.list_rules(site.store)
     )

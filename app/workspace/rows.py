@@ -49,9 +49,16 @@ class ConversationRow:
 
 @dataclass(frozen=True, slots=True)
 class RuleRow:
+    """See ``permissions.rules.Rule``."""
+
     id: str
-    text: str
     workspace: str
+    """Empty for all of them."""
+    answer: str
+    tool: str
+    words: tuple[str, ...]
+    exact: bool
+    categories: tuple[str, ...]
     created: str
 
 
@@ -90,19 +97,6 @@ class TurnRow:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionRow:
-    id: str
-    conversation: str
-    member: str
-    model: str | None
-    path: str
-    """Relative to the data folder."""
-    size: int
-    input_tokens: int
-    output_tokens: int
-
-
-@dataclass(frozen=True, slots=True)
 class StepRow:
     id: str
     conversation: str
@@ -118,6 +112,19 @@ class StepRow:
     tally: Mapping[str, Any] | None
     """What its turn has come to with it, see ``hands.undo.tally``; in the last step of a turn only."""
     started: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    id: str
+    conversation: str
+    member: str
+    model: str | None
+    path: str
+    """Relative to the data folder."""
+    size: int
+    input_tokens: int
+    output_tokens: int
 
 
 @dataclass(frozen=True, slots=True)

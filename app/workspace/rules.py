@@ -1,35 +1,69 @@
-"""What the user allowed for good: kept by workspace, listed, taken back."""
+"""What the user decided for good: kept by workspace or for all of them, listed, taken back."""
 
 from __future__ import annotations
 
+from typing import cast, get_args
+
+from app.hands.permissions.access import Answer
+from app.hands.permissions.rules import Rule
+from app.hands.permissions.verdict import Category
+from app.models import tables
 from app.models.fields import clean_text
-from app.models.tables import Rule
 from app.workspace.errors import NotFound
 from app.workspace.rows import RuleRow
 from app.workspace.store import Store
 
+EVERYWHERE = ""
+"""The workspace of a rule for all of them."""
 
-def add_rule(store: Store, text: str, workspace: str) -> RuleRow:
+
+def add_rule(store: Store, rule: Rule, workspace: str) -> RuleRow:
     """The same rule again changes nothing. Raises ``StorageError``."""
+    row = RuleRow(
+        store.new_id("rule"),
+        clean_text(workspace),
+        rule.answer,
+        rule.tool,
+        tuple(clean_text(word) for word in rule.words),
+        rule.exact,
+        tuple(sorted(rule.categories)),
+        store.now(),
+    )
     with store.database.transaction():
-        for row in list_rules(store, workspace):
-            if row.text == clean_text(text):
-                return row
-        row = RuleRow(store.new_id("rule"), clean_text(text), clean_text(workspace), store.now())
-        store.database.insert(Rule, row)
-        return row
+        for known in list_rules(store):
+            if rule_of(known) == rule_of(row) and known.workspace == row.workspace:
+                return known
+        store.database.insert(tables.Rule, row)
+    return row
 
 
 def list_rules(store: Store, workspace: str | None = None) -> list[RuleRow]:
-    """Those of one workspace, or all; the newest first."""
-    query = Rule.select().order_by(Rule.created.desc(), Rule.id.desc())
+    """Those that hold in one workspace, or all; the newest first."""
+    query = tables.Rule.select().order_by(tables.Rule.created.desc(), tables.Rule.id.desc())
     if workspace is not None:
-        query = query.where(Rule.workspace == clean_text(workspace))
+        query = query.where(tables.Rule.workspace.in_([clean_text(workspace), EVERYWHERE]))
     return store.database.rows(RuleRow, query)
 
 
+def rules_of(store: Store, workspace: str) -> list[Rule]:
+    """As they are held against a call."""
+    return [rule_of(row) for row in list_rules(store, workspace)]
+
+
 def revoke_rule(store: Store, id: str) -> None:
-    """From the next question on it allows nothing. Raises ``NotFound``."""
-    if store.database.find(RuleRow, Rule.select().where(Rule.id == id)) is None:
+    """From the next question on it decides nothing. Raises ``NotFound``."""
+    if store.database.find(RuleRow, tables.Rule.select().where(tables.Rule.id == id)) is None:
         raise NotFound("This rule is not there any more.")
-    store.database.run(Rule.delete().where(Rule.id == id))
+    store.database.run(tables.Rule.delete().where(tables.Rule.id == id))
+
+
+def rule_of(row: RuleRow) -> Rule:
+    """A row as the value that decides. What is not known any more covers nothing."""
+    known = get_args(Category)
+    return Rule(
+        cast(Answer, row.answer),
+        tuple(row.words),
+        row.exact,
+        frozenset(cast(Category, name) for name in row.categories if name in known),
+        row.tool,
+    )

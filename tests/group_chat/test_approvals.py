@@ -12,6 +12,7 @@ import pytest
 
 from app.engine.scripted import ScriptedModel, call, say
 from app.group_chat.errors import NothingToDecide, UnknownDecision
+from app.hands.permissions.rules import Rule
 from app.workspace import conversations, rules
 from app.workspace.rows import MessageRow
 from tests.group_chat.rooms import House, house
@@ -23,6 +24,10 @@ def writes(*paths: str) -> list[Any]:
     return [
         call("write_file", f"c_{path}", number, path=path, content="new") for number, path in enumerate(paths)
     ]
+
+
+def writing(path: str) -> Rule:
+    return Rule("allow", (path,), exact=True, categories=frozenset({"changes"}), tool="write_file")
 
 
 def looks(*paths: str) -> list[Any]:
@@ -109,7 +114,7 @@ async def test_allowed_for_the_run_asks_in_the_next_turn_and_allowed_always_does
         await at.say("And again.")
         assert [decision for _, decision in decisions(at)] == ["allow_run", "allow_always"]
         (rule,) = rules.list_rules(at.store)
-        assert (rule.text, rule.workspace) == ("write_file: a", str(at.workspace))
+        assert (rules.rule_of(rule).text, rule.workspace) == ("write_file: a", str(at.workspace))
 
 
 async def test_a_rule_that_is_taken_back_asks_again(tmp_path: Path) -> None:
@@ -125,8 +130,8 @@ async def test_a_rule_that_is_taken_back_asks_again(tmp_path: Path) -> None:
 
 async def test_a_rule_of_another_workspace_or_another_file_allows_nothing(tmp_path: Path) -> None:
     async with house(tmp_path, ScriptedModel(writes("a"), say("Not."))) as at:
-        rules.add_rule(at.store, "write_file: a", str(tmp_path / "elsewhere"))
-        rules.add_rule(at.store, "write_file: ab", str(at.workspace))
+        rules.add_rule(at.store, writing("a"), str(tmp_path / "elsewhere"))
+        rules.add_rule(at.store, writing("ab"), str(at.workspace))
         conversations.choose_access(at.store, at.room.id, "cautious")
         await at.room.post("Write.", client_id="c1")
         await at.room.decide((await asked(at)).id, "deny")

@@ -17,7 +17,7 @@ from tests.group_chat.rooms import house
 pytestmark = pytest.mark.anyio
 
 
-async def test_commander_has_the_file_tools_and_hears_where_it_works(tmp_path: Path) -> None:
+async def test_commander_has_its_tools_and_hears_where_it_works(tmp_path: Path) -> None:
     model = ScriptedModel(say("ok"))
     async with house(tmp_path, model) as at:
         await at.say("hello")
@@ -30,6 +30,13 @@ async def test_commander_has_the_file_tools_and_hears_where_it_works(tmp_path: P
             "grep_files",
             "write_file",
             "edit_file",
+            "delete_file",
+            "bash",
+            "job_read",
+            "job_write",
+            "job_stop",
+            "web_fetch",
+            "web_search",
             "read_result",
             "search_result",
         ]
@@ -127,7 +134,7 @@ async def test_a_missing_folder_is_said_in_words(tmp_path: Path) -> None:
     async with house(tmp_path, ScriptedModel()) as at:
         row = conversations.choose_workspace(at.store, at.room.id, str(tmp_path / "gone"))
         with pytest.raises(FolderMissing, match="gone"):
-            at.members.agent("commander", row)
+            await at.members.prepare("commander", row)
 
 
 async def test_a_turn_leaves_its_tokens_with_the_session(tmp_path: Path) -> None:

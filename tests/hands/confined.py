@@ -12,12 +12,13 @@ from pathlib import Path
 
 import anyio
 
-from app.hands.executor import Ended, Executor, Permit
+from app.hands.executor import Ended, Executor
 from app.hands.permissions.bubblewrap import Bubblewrap
 from app.hands.permissions.closed_places import ClosedPlaces
 from app.hands.permissions.confinement import Confinement, Mechanism, Unconfined, probe
 from app.hands.permissions.landlock import Landlock
 from app.hands.permissions.paths import PathGate
+from app.hands.permissions.permit import Permit
 from app.hands.permissions.sandbox_exec import SandboxExec
 from tests.hands.places import Machine
 
@@ -72,7 +73,7 @@ class Commands:
 
     async def run(self, command: str, *, network: bool = False, seconds: float = 60.0) -> Ended:
         self.output.clear()
-        permit = Permit(network, {"MARK": self.mark})
+        permit = Permit(network, variables={"MARK": self.mark})
         return await self.executor.run(command, self.output.extend, permit, seconds=seconds)
 
     @property

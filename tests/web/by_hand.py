@@ -9,11 +9,10 @@ from typing import Any, Literal
 
 import anyio
 
-from app.engine.agent import Agent
 from app.engine.errors import ProviderError
 from app.engine.provider import AuthCheck, ModelRequest, ResolvedModel, Stop, StreamBatch, StreamEvent
 from app.engine.tools import ToolContext, ToolOutput
-from app.group_chat.members import Members
+from app.group_chat.members import Members, Prepared
 from app.group_chat.room import Room
 from app.workspace.rows import ConversationRow
 
@@ -123,10 +122,11 @@ class MembersByHand(Members):
 
     hand: Hand
 
-    def agent(self, member: str, conversation: ConversationRow) -> Agent:
-        agent = super().agent(member, conversation)
+    async def prepare(self, member: str, conversation: ConversationRow) -> Prepared:
+        prepared = await super().prepare(member, conversation)
         tool = ToolByHand(self.hand)
-        return replace(agent, tools={**agent.tools, tool.name: tool})
+        agent = replace(prepared.agent, tools={**prepared.agent.tools, tool.name: tool})
+        return replace(prepared, agent=agent)
 
 
 async def _first(*waits: Callable[[], Awaitable[object]]) -> None:

@@ -64,7 +64,7 @@ def every_row() -> list[MessageRow]:
         "payload": "rm -r build && <b>make</b>",
         "reasons": ["It deletes files."],
         "facts": [["Runs in", "/home/me/work"]],
-        "rule": "bash: rm -r build",
+        "rules": ["rm -r build"],
         "offers": ["allow_once", "allow_run", "allow_always", "deny"],
     }
     return [
@@ -79,7 +79,8 @@ def every_row() -> list[MessageRow]:
         row("tool_call", "failed", result="E_STALE: changed", is_error=True, error_code="E_STALE", **call),
         row("tool_call", "interrupted", call_id="c", name="unheard_of", arguments={"some": {"x": 1}}),
         row("approval", "streaming", **asks),
-        row("approval", "streaming", **{**asks, "rule": None, "offers": ["allow_once", "deny"]}),
+        row("approval", "streaming", **{**asks, "rules": [], "offers": ["allow_once", "deny"]}),
+        row("approval", "streaming", **{**asks, "rules": ["git push origin main", "git push origin …"]}),
         row("approval", decision="allow_once", decided_at=TIME, **asks),
         row("approval", decision="deny", reason="Not <b>now</b>", decided_at=TIME, **asks),
         row("approval", "interrupted", **asks),

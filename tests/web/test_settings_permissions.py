@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from app.hands.permissions.rules import Rule
 from app.workspace import conversations, rules
 from app.workspace.settings import get_setting
 from tests.web.pages import open_page
 
 pytestmark = pytest.mark.anyio
+
+PUSH = Rule("allow", ("git", "push", "origin", "<b>"), exact=True, categories=frozenset({"publish"}))
 
 
 async def test_the_access_of_new_conversations_is_chosen_and_old_ones_keep_theirs(tmp_path: Path) -> None:
@@ -37,10 +40,10 @@ async def test_rules_are_listed_with_their_folder_and_taken_back(tmp_path: Path)
     async with open_page(tmp_path) as opened:
         store = opened.bench.store
         assert "what has to ask asks each time" in (await opened.browser.get("/settings/permissions")).text
-        rule = rules.add_rule(store, "bash: git push origin <b>", "/home/me/work")
-        rules.add_rule(store, "bash: git push origin <b>", "/home/me/work")
+        rule = rules.add_rule(store, PUSH, "/home/me/work")
+        rules.add_rule(store, PUSH, "/home/me/work")
         page = (await opened.browser.get("/settings/permissions")).text
-        assert page.count("<code>bash: git push origin &lt;b&gt;</code>") == 1
+        assert page.count("<code>git push origin &#39;&lt;b&gt;&#39;</code>") == 1
         assert "allowed for every member in <bdi>/home/me/work</bdi>" in page
         revoke = f"/settings/permissions/{rule.id}/revoke"
         assert (await opened.browser.post(revoke, {})).status == 303

@@ -1,9 +1,9 @@
 """From a verdict to what happens: allow, ask or deny, by the access mode that the user chose.
 
 One table for commands and file tools alike. ``changes`` is everyday work, so only Cautious asks about it. Trusted
-lets through whatever stays on this machine or was asked for in plain sight, and still asks where a way back is
-missing, where data may leave, and where nobody can tell. Some acts have no button in any mode: what they destroy does
-not come back, or they give the agent rights with which it could allow itself the rest.
+lets through whatever stays on this machine or was asked for in plain sight, and still asks about files that may hold
+secrets, where a way back is missing, where data may leave, and where nobody can tell. Some acts have no button in any
+mode: what they destroy does not come back, or they give the agent rights with which it could allow itself the rest.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _ASKS: Mapping[AccessMode, frozenset[Category]] = {
             *("sensitive", "exfiltration", "destructive", "privilege"),
         }
     ),
-    "trusted": frozenset({"opaque", "sensitive", "exfiltration", "destructive", "privilege"}),
+    "trusted": frozenset({"dotenv", "opaque", "sensitive", "exfiltration", "destructive", "privilege"}),
 }
 
 

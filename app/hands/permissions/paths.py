@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from app.hands.errors import Refused
-from app.hands.permissions.closed_places import ClosedPlaces, FileId
+from app.hands.permissions.closed_places import ClosedPlaces, FileId, asks
 from app.hands.permissions.names import shown
+from app.hands.permissions.permit import Permit
 from app.hands.permissions.places import Place
 from app.hands.permissions.roots import Roots, names_of
 from app.hands.permissions.walk import Purpose, Walk
@@ -25,8 +26,17 @@ _LINKS_FRESH = 10.0
 class PathGate:
     """The workspace, the folders granted beside it, and what is closed for ever."""
 
-    def __init__(self, workspace: Path, extra: Iterable[Path] = (), *, closed: ClosedPlaces) -> None:
+    def __init__(
+        self,
+        workspace: Path,
+        extra: Iterable[Path] = (),
+        *,
+        closed: ClosedPlaces,
+        opens_secrets: bool = False,
+    ) -> None:
+        """``opens_secrets``: files whose names ask (``.env``) are as open as all others."""
         self.closed = closed
+        self.opens_secrets = opens_secrets
         self.folders = (workspace, *extra)
         self.roots = Roots(*self.folders, closed=closed)
         self._linked: tuple[float, frozenset[FileId]] | None = None
@@ -34,6 +44,15 @@ class PathGate:
     @property
     def workspace(self) -> Path:
         return self.roots.workspace.path
+
+    def widened(self, permit: Permit) -> PathGate:
+        """The same gate for a call that may do more."""
+        return PathGate(
+            self.folders[0],
+            (*self.folders[1:], *permit.folders),
+            closed=self.closed,
+            opens_secrets=permit.secrets,
+        )
 
     def find(self, typed: str, purpose: Purpose) -> Place:
         """Walk to ``typed``: relative to the workspace, absolute, or ``~/…``. Raises ``Refused``.
@@ -43,8 +62,11 @@ class PathGate:
         _check_text(typed, purpose)
         path = f"{self.closed.home}{typed[1:]}" if typed == "~" or typed.startswith("~/") else typed
         at = self.roots.split(path) if path.startswith("/") else (self.roots.workspace, names_of(path))
-        with Walk(self.roots, *at, purpose, self.is_closed_file) as walk:
+        with Walk(self.roots, *at, purpose, self.is_closed_file, self._asks) as walk:
             return walk.to_place()
+
+    def _asks(self, name: str) -> bool:
+        return not self.opens_secrets and asks(name)
 
     def is_closed_file(self, status: os.stat_result) -> bool:
         """Whether a file is a hard link of one that lies in a closed place."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from app.engine.messages import ToolCall
 from app.engine.tools import Tool
+from app.hands.permissions.permit import NOTHING_MORE, Permit
+from app.hands.permissions.rules import Rule
 
-Deed = Literal["command", "read", "change", "delete", "folder", "network"]
+Deed = Literal["command", "input", "read", "change", "delete", "folder", "network"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +25,17 @@ class Question:
     """Why it asks, a sentence each."""
     facts: tuple[tuple[str, str], ...] = ()
     """What else there is to know: a name and a value each."""
-    rule: str | None = None
-    """What would let it pass another time; None where it could never match again."""
+    rules: tuple[Rule, ...] = ()
+    """Each would let it pass another time, the narrowest first; none where it could never match again."""
+    permit: Permit = NOTHING_MORE
+    """What the call may do once it is allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """It may run without a question."""
+
+    permit: Permit = NOTHING_MORE
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +45,12 @@ class Denied:
     sentence: str
 
 
-Judgement = Question | Denied | None
-"""None where the call may run."""
+Judgement = Question | Passed | Denied
 
 
 class Judge(Protocol):
     """The policy of one conversation, its access mode included."""
 
-    async def judge(self, call: ToolCall, tool: Tool, rules: Collection[str]) -> Judgement:
+    async def judge(self, call: ToolCall, tool: Tool, rules: Sequence[Rule]) -> Judgement:
         """``rules`` are those of the user that hold now."""
         ...

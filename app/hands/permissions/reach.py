@@ -144,7 +144,8 @@ def _at(path: str, use: Use, part: str, facts: Facts) -> Iterator[Finding]:
         yield from _unknown(use, part)
     elif not is_in_roots(path, facts):
         category: Category = "destructive" if changing else "outside"
-        yield Finding(category, part, f"{_VERBS[use]} {name}, outside the workspace")
+        what = f"{_VERBS[use]} {name}, outside the workspace"
+        yield Finding(category, part, what, changes=path if changing else "")
     else:
         yield from _inside(path, use, part, facts)
 

@@ -1,8 +1,9 @@
 """Rules of the user: what was allowed or forbidden once and for all. Deny wins, then ask, then allow.
 
-A rule is the words of one simple command, all of them or the first ones. It is held against the parsed script: each
-command of a compound needs a rule of its own or none. A rule that allows never covers more than it showed: it fits a
-command as it stands alone in the workspace, and only what was found about the command that it was made for.
+A rule is about one tool. For commands it is the words of one simple command, all of them or the first ones. It is held
+against the parsed script: each command of a compound needs a rule of its own or none. A rule that allows never covers
+more than it showed: it fits a command as it stands alone in the workspace, and only what was found about the command
+that it was made for. For other tools it is the one thing they ask about: a file, a folder, a host.
 """
 
 from __future__ import annotations
@@ -11,12 +12,16 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from app.hands.permissions.access import ALLOWED, AccessMode, Answer, Decision, asks_about, decide
 from app.hands.permissions.verdict import Category, Judged, Verdict
 
-Scope = Literal["run", "workspace"]
+COMMANDS = "bash"
+"""The tool whose rules are held against parsed commands."""
+FOLDERS = "folder"
+"""Rules that open a folder beside the workspace, to all tools."""
+WEB = "web"
+"""Rules about a host, for whatever goes there."""
 
 _LASTING = frozenset[Category]({"changes", "network", "outside", "dotenv", "deletes", "install", "publish"})
 """What a rule may allow. All else is the user's decision each time."""
@@ -39,14 +44,17 @@ class Rule:
     """False: more words may follow."""
     categories: frozenset[Category] = frozenset()
     """What a rule that allows covers."""
-    scope: Scope = "run"
+    tool: str = COMMANDS
 
     @property
     def text(self) -> str:
         """As it is shown before it is saved, and in the list."""
-        return shlex.join(self.words) + ("" if self.exact else " …")
+        if self.tool == COMMANDS:
+            return shlex.join(self.words) + ("" if self.exact else " …")
+        return f"{self.tool}: {' '.join(self.words) if self.words else 'any'}"
 
     def fits(self, words: tuple[str, ...] | None) -> bool:
+        """Whether it is about these words, by themselves or as the beginning of them."""
         if words is None:
             return False
         return words == self.words if self.exact else words[: len(self.words)] == self.words
@@ -57,6 +65,7 @@ def apply(rules: Sequence[Rule], verdict: Verdict, mode: AccessMode, *, confined
     decision = decide(mode, verdict, confined=confined)
     if decision.kind == "deny":
         return decision
+    rules = [rule for rule in rules if rule.tool == COMMANDS]
     for answer in ("deny", "ask"):
         named = [
             rule
@@ -79,7 +88,24 @@ def is_covered(command: Judged, rules: Sequence[Rule]) -> bool:
     )
 
 
-def offers(verdict: Verdict, scope: Scope) -> tuple[Rule, ...]:
+def find_rule(
+    rules: Sequence[Rule], tool: str, thing: str, found: frozenset[Category], answer: Answer = "allow"
+) -> Rule | None:
+    """The rule of that answer about one thing of a tool: for ``allow`` one that covers all that was found."""
+    return next(
+        (
+            rule
+            for rule in rules
+            if rule.tool == tool
+            and rule.answer == answer
+            and rule.fits((thing,))
+            and (answer != "allow" or found <= rule.categories)
+        ),
+        None,
+    )
+
+
+def offers(verdict: Verdict) -> tuple[Rule, ...]:
     """The rules that may be offered beside "allow once", narrowest first; none where none could match again."""
     if len(verdict.commands) != 1 or not verdict.findings:
         return ()
@@ -87,11 +113,11 @@ def offers(verdict: Verdict, scope: Scope) -> tuple[Rule, ...]:
     found = frozenset(finding.category for finding in command.findings)
     if not command.plain or command.words is None or not found <= _LASTING:
         return ()
-    exact = Rule("allow", command.words, exact=True, categories=found, scope=scope)
+    exact = Rule("allow", command.words, exact=True, categories=found)
     length = _beginning(command.words)
     if length is None or length == len(command.words):
         return (exact,)
-    return exact, Rule("allow", command.words[:length], exact=False, categories=found, scope=scope)
+    return exact, Rule("allow", command.words[:length], exact=False, categories=found)
 
 
 def _beginning(words: tuple[str, ...]) -> int | None:

@@ -44,6 +44,8 @@ class Finding:
     """True where no mode and no rule allows it."""
     unread: bool = False
     """True where it could not even be taken apart, so that anything may hide in it."""
+    changes: str = ""
+    """A path outside the workspace that it would write or delete: it has to be opened for that."""
 
     @property
     def sentence(self) -> str:

@@ -42,9 +42,11 @@ class Walk:
         ahead: deque[str],
         purpose: Purpose,
         is_closed_file: Callable[[os.stat_result], bool],
+        asks: Callable[[str], bool] = asks,
     ) -> None:
         self._roots = roots
         self._is_closed_file = is_closed_file
+        self._asks = asks
         self._purpose = purpose
         self._links = 0
         self._open: list[int] = []
@@ -111,7 +113,7 @@ class Walk:
             raise Refused(
                 "E_BAD_INPUT", f"{self._label(name)} is a link that leads in a circle. Use another path."
             )
-        if not self._ahead and self._purpose in _REVEALS and asks(name):
+        if not self._ahead and self._purpose in _REVEALS and self._asks(name):
             raise _refuse_secret(self._label(name))
         ahead = names_of(link) + self._ahead
         if link.startswith("/"):
@@ -147,7 +149,7 @@ class Walk:
         except OSError as error:
             raise failed(self._label(name), "looked at", error) from error
         place = self._place((), name, status, standing)
-        if not place.is_folder and asks(name) and self._purpose in _REVEALS:
+        if not place.is_folder and self._asks(name) and self._purpose in _REVEALS:
             os.close(place.folder)
             raise _refuse_secret(place.label)
         return place

@@ -20,7 +20,7 @@ from tests.hands.permissions.verdicts import seen
         ("git push", "ask", "ask", "allow"),
         ("npm install", "ask", "ask", "allow"),
         ("rm -rf src", "ask", "ask", "allow"),
-        ("cat .env", "ask", "ask", "allow"),
+        ("cat .env", "ask", "ask", "ask"),
         ("cat /etc/hosts", "ask", "ask", "allow"),
         ("curl https://example.com", "ask", "ask", "allow"),
         ("python -c 'x'", "ask", "ask", "allow"),

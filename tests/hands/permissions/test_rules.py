@@ -14,12 +14,12 @@ def answer(command: str, *rules: Rule, mode: AccessMode = "standard") -> str:
 
 
 def offered(command: str) -> list[str]:
-    return [rule.text for rule in offers(seen(command), "workspace")]
+    return [rule.text for rule in offers(seen(command))]
 
 
 def allowed(command: str, which: int = -1) -> Rule:
     """The rule that is offered for a command: the widest, unless another is named."""
-    return offers(seen(command), "workspace")[which]
+    return offers(seen(command))[which]
 
 
 def rule(kind: str, *words: str) -> Rule:

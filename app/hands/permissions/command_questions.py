@@ -1,0 +1,139 @@
+"""When a command asks: it is read, looked into, and held against the access mode and the rules of the user."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from app.engine.messages import ToolCall
+from app.engine.tools import Tool
+from app.hands.environment import search_path
+from app.hands.permissions import risk
+from app.hands.permissions.access import AccessMode, asks_about
+from app.hands.permissions.closed_places import asks
+from app.hands.permissions.confinement import Confinement
+from app.hands.permissions.facts import Facts
+from app.hands.permissions.paths import PathGate
+from app.hands.permissions.permit import Permit
+from app.hands.permissions.question import Denied, Judgement, Passed, Question
+from app.hands.permissions.rules import FOLDERS, Rule, apply, offers
+from app.hands.permissions.verdict import Category, Finding, Verdict
+from app.hands.threads import in_thread
+from app.infra.logs import note
+
+_REACHES_OUT = frozenset[Category]({"network", "install", "publish", "exfiltration"})
+_MOST_LOOKED_AT = 200_000
+"""Names of a workspace that are looked at for files that may hold secrets."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandQuestions:
+    """See ``Judge``: for ``bash``."""
+
+    access: AccessMode
+    gate: PathGate
+    temporary: Path
+    confinement: Confinement
+    path: str
+    """``PATH`` of the app: where a bash is looked for."""
+    made: Callable[[str], bool]
+    """Whether this conversation made that file or folder, and all in it. It may look at the disk."""
+
+    async def judge(self, call: ToolCall, tool: Tool, rules: Sequence[Rule]) -> Judgement:
+        command = str(call.arguments["command"])
+        verdict = await in_thread(lambda _: risk.judge(command, self._facts(rules)))
+        if call.arguments.get("run_in_background"):
+            verdict = self._in_background(verdict, command)
+        note("command_judged", category=verdict.category, length=verdict.length)
+        decision = apply(rules, verdict, self.access, confined=self._is_confined)
+        permit = self._permit(verdict)
+        if decision.kind == "allow":
+            return Passed(permit)
+        if decision.kind == "deny":
+            why = " ".join(decision.reasons)
+            return Denied(
+                f"This is never run here: {why} Reach the aim in another way, or tell the user what to do himself."
+            )
+        return Question(
+            "command",
+            payload=command,
+            reasons=decision.reasons,
+            facts=tuple(self._told(permit)),
+            rules=offers(verdict),
+            permit=permit,
+        )
+
+    @property
+    def _is_confined(self) -> bool:
+        return self.confinement.badge.level != "none"
+
+    def _facts(self, rules: Sequence[Rule]) -> Facts:
+        """Looks at the disk."""
+        workspace = self.gate.workspace
+        temporary = str(self.temporary.resolve())
+        private = ("/tmp",) if self.confinement.badge.level == "bubblewrap" else ()
+        granted = (
+            words for rule in rules if rule.tool == FOLDERS and rule.answer == "allow" for words in rule.words
+        )
+
+        def made(path: str) -> bool:
+            own = any(path != place and path.startswith(f"{place}/") for place in (temporary, *private))
+            return own or self.made(path)
+
+        return Facts(
+            str(workspace),
+            str(self.gate.closed.home),
+            self.gate.closed,
+            granted=(*granted, *private),
+            temporary=temporary,
+            secret_files=frozenset(_secret_files(workspace)),
+            has_bash=shutil.which("bash", path=search_path(self.path)) is not None,
+            made=made,
+            real=os.path.realpath,
+        )
+
+    def _in_background(self, verdict: Verdict, command: str) -> Verdict:
+        """A server is started to be reached, so where the network of commands is cut off a job is given it."""
+        if not self._is_confined or not verdict.commands:
+            return verdict
+        serves = Finding("network", command, "goes on in the background, where it may use the network")
+        first, *others = verdict.commands
+        return Verdict((replace(first, findings=(*first.findings, serves)), *others), verdict.length)
+
+    def _permit(self, verdict: Verdict) -> Permit:
+        """What its findings need; who asks about code that nobody can look into allows it the network as well."""
+        network = any(
+            finding.category in _REACHES_OUT
+            or (finding.category == "opaque" and asks_about(finding, self.access, confined=self._is_confined))
+            for finding in verdict.findings
+        )
+        folders = {folder for finding in verdict.findings if (folder := _folder_of(finding.changes))}
+        return Permit(network=network, folders=tuple(sorted(folders)))
+
+    def _told(self, permit: Permit) -> Iterator[tuple[str, str]]:
+        yield "Folder", str(self.gate.workspace)
+        if self._is_confined:
+            yield "Network", "on" if permit.network else "off"
+            if permit.folders:
+                yield "May also write in", ", ".join(map(str, permit.folders))
+
+
+def _folder_of(path: str) -> Path | None:
+    """The nearest folder above a path that is there; None for the root."""
+    above = next((folder for folder in Path(path).parents if folder.is_dir()), None) if path else None
+    return None if above is None or above == Path(above.anchor) else above.resolve()
+
+
+def _secret_files(workspace: Path) -> Iterator[str]:
+    """The files whose names ask, as far as they are found; a repository's own folder holds none of them."""
+    looked_at = 0
+    for folder, folders, files in os.walk(workspace):
+        if ".git" in folders:
+            folders.remove(".git")
+        looked_at += len(files) + len(folders)
+        if looked_at > _MOST_LOOKED_AT:
+            return
+        yield from (f"{folder}/{name}" for name in files if asks(name))

@@ -1,0 +1,32 @@
+"""Who judges a call: each tool that can do harm has its judge, and what nobody knows is judged by the mode alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from app.engine.messages import ToolCall
+from app.engine.tools import Tool
+from app.hands.permissions.access import AccessMode, decide
+from app.hands.permissions.question import Judge, Judgement, Passed, Question
+from app.hands.permissions.rules import Rule
+from app.hands.permissions.verdict import Finding, about
+
+_CHANGES = Finding("changes", "", "it changes something, and access is cautious")
+
+
+@dataclass(frozen=True, slots=True)
+class Judges:
+    """See ``Judge``: hands a call to the judge of its tool."""
+
+    access: AccessMode
+    by_tool: Mapping[str, Judge]
+
+    async def judge(self, call: ToolCall, tool: Tool, rules: Sequence[Rule]) -> Judgement:
+        if judge := self.by_tool.get(call.name):
+            return await judge.judge(call, tool, rules)
+        decision = decide(self.access, about(_CHANGES), confined=False)
+        if tool.read_only or decision.kind == "allow":
+            return Passed()
+        lines = "\n".join(f"{name}: {value}" for name, value in call.arguments.items())
+        return Question("change", payload=lines or call.name, reasons=decision.reasons)
