@@ -21,6 +21,9 @@ from app.workspace.rows import MessageKind, MessageState
 SAVE_EVERY = 1.0
 """Seconds between two saves of a text that is still growing; also the longest time for which a word is not saved."""
 
+OUTPUT_KEPT = 16_000
+"""Characters, of the end of what a tool has said while it runs; its result has the rest."""
+
 
 @dataclass(slots=True)
 class Growing:
@@ -46,6 +49,18 @@ class Growing:
 class _OpenCall:
     row_id: str
     data: dict[str, Any]
+    output: str = ""
+    """What it has said while it runs: the end of it."""
+
+    def say(self, text: str) -> None:
+        self.output += text
+        if len(self.output) > OUTPUT_KEPT:
+            ending = self.output[-OUTPUT_KEPT:]
+            self.output = ending[ending.find("\n") + 1 :]
+
+    def stored(self) -> dict[str, Any]:
+        """Its colours are nowhere else: a result is plain text."""
+        return {**self.data, "progress": self.output} if self.output else self.data
 
 
 class Segments:
@@ -114,6 +129,10 @@ class Segments:
         """The article that is being written, with all of its text so far."""
         return self._growing
 
+    def output_of(self, row_id: str) -> str:
+        """What a tool that runs has said by now; nothing for every other article."""
+        return next((call.output for call in self._calls.values() if call.row_id == row_id), "")
+
     def _grow(self, event: engine.TextDelta | engine.ReasoningDelta) -> str:
         growing = self._growing
         if growing is None or growing.row_id != event.message_id:
@@ -164,7 +183,9 @@ class Segments:
             case engine.ToolStart():
                 return self._call_started(event)
             case engine.ToolProgress():
-                return self._calls[event.call_id].row_id
+                call = self._calls[event.call_id]
+                call.say(event.text or "")
+                return call.row_id
             case engine.ToolEnd():
                 return self._call_ended(event)
             case _:
@@ -208,7 +229,7 @@ class Segments:
         }
         if pictures := [image.ref for image in event.images if image.ref]:
             call.data["pictures"] = pictures
-        self._board.change(call.row_id, state="failed" if event.is_error else "done", data=call.data)
+        self._board.change(call.row_id, state="failed" if event.is_error else "done", data=call.stored())
         return call.row_id
 
     def _retrying(self, event: engine.Retry) -> str:
@@ -269,7 +290,7 @@ class Segments:
         self._end_retry()
         self._end_text("done" if done.status in ("completed", "limit") else "interrupted")
         for call in self._calls.values():
-            self._board.change(call.row_id, state="interrupted")
+            self._board.change(call.row_id, state="interrupted", data=call.stored())
         self._calls.clear()
         for approval_id in self._asks:
             self._board.change(approval_id, state="interrupted")

@@ -41,9 +41,15 @@ class Spool:
         self._keep(text.plain)
         return _live(text.coloured)
 
+    def last(self) -> str:
+        """What there is to show live when nothing more comes: a line that has no end."""
+        text = self._cleaner.end()
+        self._keep(text.plain)
+        return _live(text.coloured)
+
     def end(self, most_tokens: int) -> ToolOutput:
         """All of it where it is small, else both ends and where the whole is."""
-        self._keep(self._cleaner.end().plain)
+        self.last()
         dropped = self.taken - OUTPUT_BYTES - len(self._ending)
         if dropped > 0:
             self._keep(f"\n[… {dropped:,} bytes were not kept …]\n")
