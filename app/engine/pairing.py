@@ -24,7 +24,7 @@ from app.engine.messages import (
     ToolCall,
     ToolResult,
 )
-from app.engine.weave import Healed, Mutating, Weave, is_blank, is_mutating, without_outcome
+from app.engine.weave import Healed, Mutating, Weave, is_mutating, without_outcome
 from app.infra.ids import NewId
 
 __all__ = [
@@ -101,7 +101,8 @@ def is_paired(messages: Sequence[Message], *, open_end: bool = False) -> bool:
             asked = _asked(message)
             if asked is None:
                 return False
-            waiting.extend(asked)
+            if asked:
+                waiting.extend(asked)
     return open_end or not waiting
 
 
@@ -180,7 +181,7 @@ def _asked(message: Message) -> Sequence[str] | None:
     said = False
     for block in message.blocks:
         if isinstance(block, Text):
-            if is_blank(block):
+            if not block.text or block.text.isspace():
                 return None
             said = True
         elif isinstance(block, ToolCall):
