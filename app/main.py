@@ -10,6 +10,7 @@ from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.hands.pictures import load_picture
+from app.hands.results import load_result
 from app.infra.addresses import names_of
 from app.infra.page_key import load_page_key
 from app.infra.paths import asset_root
@@ -64,6 +65,7 @@ def create_app(bench: Workbench, settings: ServerSettings) -> Page:
         environment=bench.environment,
         workspace=lambda: bench.workspace(settings.workspace),
         load_picture=partial(load_picture, bench.folder.root),
+        load_result=partial(load_result, bench.folder.results),
         address=f"{settings.host}:{settings.port}",
     )
     app = Starlette(routes=routes(assets), exception_handlers=exception_handlers(templates))

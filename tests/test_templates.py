@@ -31,6 +31,10 @@ TOOLS = (
     "delete_file",
     "read_result",
     "search_result",
+    "bash",
+    "job_read",
+    "job_write",
+    "job_stop",
 )
 
 DRAWN_BY_ITS_ROW = {
@@ -61,7 +65,7 @@ def test_every_event_has_a_template_of_its_name_or_is_drawn_by_its_row() -> None
 STREAMED = {
     "text_delta": {"id": "msg_1", "swaps": ()},
     "reasoning_delta": {"id": "msg_1", "text": "<b>"},
-    "tool_progress": {"id": "msg_1", "text": "<b>"},
+    "tool_progress": {"id": "msg_1", "lines": "<b>\n", "open": "<b>"},
 }
 
 

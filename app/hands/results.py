@@ -19,7 +19,7 @@ from app.hands.text import number_of
 from app.hands.threads import CheckStop, in_thread
 from app.hands.tool import Arguments, HandTool, schema
 from app.infra.files import write_atomic
-from app.infra.ids import NewId
+from app.infra.ids import NewId, new_id
 from app.infra.threads import to_the_end
 
 _REF = re.compile(r"res_[0-9a-z]{1,40}")
@@ -75,6 +75,11 @@ class StoredResults:
 
     def _file(self, ref: str) -> Path:
         return self.folder / f"{ref}.txt"
+
+
+def load_result(folder: Path, conversation: str, ref: str) -> str:
+    """A result of any conversation, for pages. ``folder`` is that of all results. Raises ``Refused``."""
+    return StoredResults(folder / conversation, new_id).load(ref)
 
 
 def result_tools(results: StoredResults) -> dict[str, Tool]:

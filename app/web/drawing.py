@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from markupsafe import Markup
+
 from app.group_chat.room import Room
 from app.web.entries import MessageView
 from app.web.live_markdown import Swap
@@ -29,8 +31,8 @@ class Drawing:
     def reasoning_delta(self, id: str, text: str) -> str:
         return self._draw("reasoning_delta", id=id, text=text)
 
-    def tool_progress(self, id: str, text: str) -> str:
-        return self._draw("tool_progress", id=id, text=text)
+    def tool_progress(self, id: str, lines: Markup, open: Markup) -> str:
+        return self._draw("tool_progress", id=id, lines=lines, open=open)
 
     def queue_changed(self, room: Room) -> str:
         return self._draw("queue_changed", **self.scenes.conversation(room))

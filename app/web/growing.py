@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 from app.web.live_markdown import LiveMarkdown
 from app.web.long_texts import LONGEST
 from app.web.plain import plain
-
-OUTPUT_KEPT = 64_000
-"""Characters of progress that are kept of a tool that runs; its result has the rest."""
+from app.web.terminal import Terminal
 
 
 @dataclass(slots=True)
@@ -38,8 +36,5 @@ class GrowingEntry:
 
     markdown: LiveMarkdown = field(default_factory=LiveMarkdown)
     thought: Thought = field(default_factory=Thought)
-    output: str = ""
-    """What the tool has said while it runs, as it came."""
-
-    def add_output(self, pieces: Iterable[str]) -> None:
-        self.output = (self.output + "".join(pieces))[:OUTPUT_KEPT]
+    screen: Terminal = field(default_factory=Terminal)
+    """What its tool has said while it runs."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from app.engine import events as engine
 from app.group_chat.bus import Bus
@@ -27,7 +27,6 @@ from app.web.drawing import Drawing
 from app.web.entries import DRAWN_KINDS, MessageView
 from app.web.frames import frame
 from app.web.growing import GrowingEntry
-from app.web.tool_words import cut
 from app.web.views import message_view
 from app.workspace.rows import MessageRow
 
@@ -135,7 +134,7 @@ class PageFeed:
             return message_view(row)
         entry = self._growing.get(row.id) or self._begun(row)
         if row.kind == "tool_call":
-            return message_view(replace(row, data={**row.data, "progress": entry.output}))
+            return message_view(row, screen=entry.screen)
         return message_view(row, entry.markdown, entry.thought.text)
 
     def _begun(self, row: MessageRow) -> GrowingEntry:
@@ -143,6 +142,7 @@ class PageFeed:
         text, thought = self._room.growing(row.id) or (row.text, str(row.data.get("reasoning") or ""))
         entry.markdown.feed(text)
         entry.thought.feed([thought])
+        entry.screen.feed(self._room.output_of(row.id))
         return entry
 
     async def follow(self, cursor: str | None) -> AsyncIterator[bytes]:
@@ -217,13 +217,11 @@ class PageFeed:
                 elif more:
                     yield row_id, self._drawing.reasoning_delta(row_id, more)
             if pieces := changes.progress.get(row_id):
-                before = cut(entry.output)
-                entry.add_output(pieces)
-                after = cut(entry.output)
-                if before.note or after.note or not after.text.startswith(before.text):
+                lines = entry.screen.feed("".join(pieces))
+                if lines is None:
                     changes.changed[row_id] = None
-                elif more := after.text[len(before.text) :]:
-                    yield row_id, self._drawing.tool_progress(row_id, more)
+                else:
+                    yield row_id, self._drawing.tool_progress(row_id, lines, entry.screen.open)
             if pieces := changes.text.get(row_id):
                 was_full, swaps = entry.markdown.is_full, entry.markdown.feed("".join(pieces))
                 if entry.markdown.is_full and not was_full:

@@ -29,6 +29,9 @@ from app.workspace.store import Store
 LoadPicture = Callable[[str], tuple[str, bytes] | None]
 """Media type and bytes of a kept picture, by its reference; None where there is none."""
 
+LoadResult = Callable[[str, str], str]
+"""A large result of a conversation, by its reference. Raises ``Refused`` where there is none."""
+
 FEEDS_KEPT = 32
 """Page feeds that stay in memory after their last use, so that a page finds its place in the stream again."""
 
@@ -49,6 +52,7 @@ class Site:
         environment: Mapping[str, str],
         workspace: Callable[[], Path],
         load_picture: LoadPicture,
+        load_result: LoadResult,
         address: str,
     ) -> None:
         self.store = store
@@ -63,6 +67,7 @@ class Site:
         self.workspace = workspace
         """The folder of a new conversation. Raises ``WorkspaceError``."""
         self.load_picture = load_picture
+        self.load_result = load_result
         self.held_keys = HeldKeys(store.clock, lambda: store.new_id("held"))
         self.scenes = Scenes(store, bus, sources, address)
         self.drawing = Drawing(templates, self.scenes)

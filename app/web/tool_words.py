@@ -39,6 +39,10 @@ _WORDS = {
         "text", "read on", ("ref", "start", "end"), {"start": "from {:,}", "end": "up to {:,}"}
     ),
     "search_result": Words("search", "find in result", ("pattern", "ref")),
+    "bash": Words("terminal", "run", ("command",)),
+    "job_read": Words("terminal", "look at job", ("job_id",)),
+    "job_write": Words("terminal", "type", ("text", "job_id")),
+    "job_stop": Words("stop", "stop job", ("job_id",)),
 }
 
 _TROUBLE = {
@@ -47,6 +51,7 @@ _TROUBLE = {
     "E_DENIED": "not allowed",
     "E_TIMEOUT": "took too long",
     "E_LOOP": "not run",
+    "E_UNCONFINED": "not run",
 }
 
 
@@ -75,8 +80,12 @@ def _targets(words: Words, arguments: Mapping[str, Any]) -> Iterator[str]:
                 pass
             case int(number) if key in words.numbers:
                 yield words.numbers[key].format(number)
+            case str(command) if key == "command":
+                first, _, rest = command.strip().partition("\n")
+                yield one_line(first)[:300] + (" …" if rest else "")
             case value:
-                yield one_line(str(value))[:300]
+                if said := one_line(str(value)):
+                    yield said[:300]
 
 
 def trouble_of(code: str | None) -> str:

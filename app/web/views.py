@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, assert_never
 from urllib.parse import quote
 
 from markupsafe import Markup
 
-from app.hands.pictures import name_of
 from app.web.approval_words import approval_view
 from app.web.entries import (
     DRAWN_KINDS,
@@ -20,7 +19,6 @@ from app.web.entries import (
     MessageView,
     NoticeView,
     Remedy,
-    ToolView,
     UserView,
 )
 from app.web.live_markdown import LiveMarkdown
@@ -30,15 +28,19 @@ from app.web.member_words import member_hue, member_label
 from app.web.notices import notice_words
 from app.web.others import others_of
 from app.web.plain import first_sentence, one_line, plain
+from app.web.terminal import Terminal
 from app.web.times import local
-from app.web.tool_words import cut, output_of, target_of, trouble_of, words_for
+from app.web.tool_views import tool_view
 from app.workspace.rows import MessageKind, MessageRow
 
 
 def message_view(
-    row: MessageRow, live: LiveMarkdown | None = None, thought: str | None = None
+    row: MessageRow,
+    live: LiveMarkdown | None = None,
+    thought: str | None = None,
+    screen: Terminal | None = None,
 ) -> MessageView:
-    """The view of one row. Of a text that streams, ``live`` and ``thought`` are what has been said by now.
+    """The view of one row. While it is being written, ``live``, ``thought`` and ``screen`` are what was said by now.
 
     Raises ``LookupError`` for a kind that no template draws.
     """
@@ -50,7 +52,7 @@ def message_view(
         case "assistant":
             return _assistant(row, frame, live, thought)
         case "tool_call":
-            return _tool(row, frame)
+            return tool_view(row, frame, screen)
         case "notice":
             return _notice(row, frame)
         case "error":
@@ -107,49 +109,6 @@ def _assistant(
         thought_seconds=milliseconds / 1000 if isinstance(milliseconds, int | float) else None,
         **frame,
     )
-
-
-def _tool(row: MessageRow, frame: Mapping[str, Any]) -> ToolView:
-    name, arguments = str(row.data.get("name", "")), row.data.get("arguments") or {}
-    words, milliseconds = words_for(name), row.data.get("duration_ms")
-    return ToolView(
-        kind="tool_call",
-        label=member_label(row.member),
-        hue=member_hue(row.member),
-        icon=words.icon,
-        verb=words.verb,
-        target=target_of(name, arguments),
-        stat=_stat(row),
-        seconds=milliseconds / 1000 if isinstance(milliseconds, int | float) else None,
-        arguments=tuple((one_line(str(key)), cut(_said(value))) for key, value in arguments.items()),
-        output=output_of(str(row.data.get("result") or row.data.get("progress") or "")),
-        pictures=tuple(_pictures(row)),
-        **frame,
-    )
-
-
-def _stat(row: MessageRow) -> str:
-    match row.state:
-        case "streaming":
-            return "running"
-        case "interrupted":
-            return "cut off"
-        case "failed":
-            return trouble_of(row.data.get("error_code"))
-        case "done":
-            return ""
-        case _:
-            assert_never(row.state)
-
-
-def _pictures(row: MessageRow) -> Iterator[str]:
-    for ref in row.data.get("pictures") or ():
-        if name := name_of(str(ref), row.conversation):
-            yield f"/conversations/{row.conversation}/pictures/{name}"
-
-
-def _said(value: object) -> str:
-    return value if isinstance(value, str) else repr(value)
 
 
 def _notice(row: MessageRow, frame: Mapping[str, Any]) -> NoticeView:

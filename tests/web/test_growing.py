@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.web.growing import OUTPUT_KEPT, GrowingEntry, Thought
+from app.web.growing import Thought
 from app.web.plain import plain
 
 PIECES = st.lists(st.text(st.one_of(st.characters(), st.sampled_from("\r\n\r\n\0\x1b\ud83d")), max_size=5))
@@ -24,10 +24,3 @@ def test_a_thought_in_pieces_is_the_thought_as_a_whole(batches: list[list[str]])
 def test_a_pair_of_line_ends_that_was_torn_apart_is_one() -> None:
     thought = Thought()
     assert [thought.feed([piece]) for piece in ("a\r", "\nb\r", "c")] == ["a", "\nb", "\nc"]
-
-
-def test_a_tool_that_never_stops_talking_is_kept_in_bounds() -> None:
-    entry = GrowingEntry()
-    for _ in range(3):
-        entry.add_output(["x" * (OUTPUT_KEPT // 2)])
-    assert len(entry.output) == OUTPUT_KEPT

@@ -36,6 +36,10 @@ TARGETS: list[tuple[str, dict[str, Any], str]] = [
     ("read_result", {"ref": "res_1"}, "res_1"),
     ("read_result", {"ref": "res_1", "start": "{0.real}"}, "res_1 · {0.real}"),
     ("search_result", {"ref": "res_1", "pattern": "high water"}, "high water · res_1"),
+    ("bash", {"command": "make test"}, "make test"),
+    ("bash", {"command": "\ncd src\nmake\n", "timeout_ms": 5}, "cd src …"),
+    ("job_write", {"job_id": "job_1", "text": "yes\n"}, "yes · job_1"),
+    ("job_write", {"job_id": "job_1", "text": "\x03"}, "job_1"),
 ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from app.web.entries import ToolView
 from app.web.live_markdown import LiveMarkdown
 from app.web.notices import notice_words
 from app.web.plain import first_sentence
@@ -13,7 +14,6 @@ from app.web.views import (
     ErrorView,
     NoticeView,
     Remedy,
-    ToolView,
     member_label,
     message_view,
     message_views,
@@ -71,8 +71,9 @@ def test_a_call_shows_its_progress_until_it_has_a_result() -> None:
     )
     assert isinstance(running, ToolView)
     assert isinstance(ended, ToolView)
-    assert (running.output.shown.text, running.stat) == ("half", "running")
-    assert (ended.output.shown.text, ended.stat) == ("all", "")
+    assert running.screen is not None
+    assert (running.screen.open, running.stat) == ("half", "running")
+    assert (ended.screen, ended.output.shown.text, ended.stat) == (None, "all", "")
 
 
 REMEDIES = [

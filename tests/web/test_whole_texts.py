@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.large_results import fit
+from app.engine.tools import ToolOutput
+from app.hands.results import StoredResults
+from app.infra.ids import new_id
 from app.workspace import messages
 from tests.web.pages import Open, open_page
 
@@ -33,6 +37,22 @@ async def test_a_text_is_handed_out_as_a_file_of_plain_text(opened: Open) -> Non
     assert got.header("content-type") == "text/plain; charset=utf-8"
     assert got.header("content-disposition") == f'attachment; filename="{message}.txt"'
     assert got.header("x-content-type-options") == "nosniff"
+
+
+async def test_all_that_a_tool_gave_is_handed_out_as_it_was_kept(opened: Open) -> None:
+    room = opened.conversation()
+    results = StoredResults(opened.bench.folder.results / room.id, new_id)
+    text = "".join(f"line {number}\n" for number in range(40_000))
+    shortened = (await fit(ToolOutput(text), results)).text
+    small, large, lost = (
+        messages.add_message(
+            opened.bench.store, room.id, kind="tool_call", member="commander", data={"result": result}
+        ).id
+        for result in ("a few words", shortened, shortened.replace("res_", "res_0"))
+    )
+    assert (await opened.browser.get(f"/conversations/{room.id}/texts/{small}")).text == "a few words"
+    assert (await opened.browser.get(f"/conversations/{room.id}/texts/{large}")).text == text
+    assert "are left out here" in (await opened.browser.get(f"/conversations/{room.id}/texts/{lost}")).text
 
 
 async def test_nothing_else_is_handed_out(opened: Open) -> None:
