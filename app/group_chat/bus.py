@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from weakref import WeakValueDictionary
 
 import anyio
@@ -11,7 +12,7 @@ from app.group_chat.members import Members
 from app.group_chat.recovery import recover_turn
 from app.group_chat.room import Room, StartTask
 from app.infra.feed import Feed
-from app.workspace import conversations, turns
+from app.workspace import conversations, steps, turns
 from app.workspace.errors import NotFound
 from app.workspace.store import Store
 
@@ -20,6 +21,9 @@ ROOM_EVENTS_KEPT = 4096
 
 ROOMS_KEPT = 32
 """Rooms that stay in memory after their last use."""
+
+LOOKING_BACK = 3.0
+"""Seconds that a start takes to see what cut off turns did to files; else it is seen before the next change."""
 
 
 class Bus:
@@ -60,6 +64,10 @@ class Bus:
         cut = turns.live_turns(self._store)
         for turn in cut:
             await recover_turn(self._store, self._members, turn)
+        with anyio.move_on_after(LOOKING_BACK):
+            for conversation in {step.conversation for step in steps.open_steps(self._store)}:
+                with suppress(NotFound):
+                    await self.room(conversation).undoing.settle()
         return len(cut)
 
     async def stop_all(self) -> None:

@@ -6,6 +6,7 @@ RoomError
 ├── RoomBusy         A turn is running that has to end, or be stopped, first.
 ├── NothingToDecide  The request was answered already, or its run has ended.
 ├── UnknownDecision  The answer is none of those that were offered.
+├── CannotUndo       What was changed cannot be brought back, or not any more.
 └── FolderMissing    The folder that the conversation works in is gone.
 """
 
@@ -34,6 +35,10 @@ class NothingToDecide(RoomError):
 
 class UnknownDecision(RoomError):
     """The answer is none of those that were offered."""
+
+
+class CannotUndo(RoomError):
+    """What was changed cannot be brought back, or not any more."""
 
 
 class FolderMissing(RoomError):

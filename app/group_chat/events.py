@@ -45,7 +45,14 @@ class ConversationChanged:
     type: ClassVar[str] = "conversation_changed"
 
 
-RoomChange = RowAdded | RowChanged | QueueChanged | FloorChanged | ConversationChanged
+@dataclass(frozen=True, slots=True)
+class FilesChanged:
+    """A turn, or a restore, has changed files of the workspace."""
+
+    type: ClassVar[str] = "files_changed"
+
+
+RoomChange = RowAdded | RowChanged | QueueChanged | FloorChanged | ConversationChanged | FilesChanged
 
 
 @dataclass(frozen=True, slots=True)
