@@ -112,3 +112,9 @@ PAGE_SECONDS = 15.0
 FOUND_PAGES = 8
 FOUND_PAGES_MOST = 20
 """Default and most results of ``web_search``."""
+
+PROMPT_CHARACTERS = 16_000
+"""Of the description of a picture."""
+
+REFERENCES = 4
+"""Pictures that go along with it."""

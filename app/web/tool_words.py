@@ -35,6 +35,9 @@ _WORDS = {
     "write_file": Words("edit", "write", ("path",)),
     "edit_file": Words("edit", "edit", ("path",)),
     "delete_file": Words("trash", "delete", ("path",)),
+    "generate_image": Words("image", "draw", ("path",)),
+    "web_fetch": Words("globe", "fetch", ("url",)),
+    "web_search": Words("globe", "search the web", ("query",)),
     "read_result": Words(
         "text", "read on", ("ref", "start", "end"), {"start": "from {:,}", "end": "up to {:,}"}
     ),
