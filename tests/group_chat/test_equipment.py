@@ -10,7 +10,7 @@ import pytest
 
 from app.engine.scripted import ScriptedModel, call, say
 from app.hands.permissions.access import AccessMode
-from app.hands.permissions.rules import Rule
+from app.hands.permissions.rules import FOLDERS, READING, Rule
 from app.workspace import conversations, rules
 from app.workspace.rows import MessageRow
 from tests.group_chat.rooms import House, house
@@ -189,7 +189,7 @@ class TestOtherFolders:
             await ask(at)
             row = await question(at)
             assert row.data["approval"] == "folder"
-            assert row.data["rules"] == [f"folder: {other}"]
+            assert row.data["rules"] == [f"read in {other}"]
             await at.room.decide(row.id, "allow_once")
             await at.room.decide((await question(at, 2)).id, "deny")
             await at.quiet()
@@ -201,18 +201,32 @@ class TestOtherFolders:
     ) -> None:
         other = _other(tmp_path)
         reads = does("read_file", "one", path=str(other / "a.txt"))
-        writes = does("write_file", "two", path=str(other / "new.txt"), content="made")
-        script = ScriptedModel(reads, writes, say("Done."), reads, say("Done."))
+        shell = bash(f"cat {other}/b.txt", "two")
+        script = ScriptedModel(reads, shell, say("Done."), reads, say("Done."))
         async with house(tmp_path, script) as at:
             await ask(at)
             await at.room.decide((await question(at)).id, "allow_always")
             await at.quiet()
-            assert (other / "new.txt").read_text() == "made"
+            assert results(at)[1].endswith("text of b")
             assert questions(at) == 1
             rules.revoke_rule(at.store, rules.list_rules(at.store)[0].id)
             await ask(at)
             await at.room.decide((await question(at, 2)).id, "deny")
             await at.quiet()
+
+    async def test_a_folder_that_was_opened_for_reading_is_not_written(self, tmp_path: Path) -> None:
+        other = _other(tmp_path)
+        writes = does("write_file", "one", path=str(other / "new.txt"), content="made")
+        script = model(writes, bash(f"touch {other}/b.txt", "two"))
+        async with house(tmp_path, script) as at:
+            rules.add_rule(at.store, Rule("allow", (str(other),), True, READING, FOLDERS), rules.EVERYWHERE)
+            await ask(at)
+            row = await question(at)
+            assert row.data["rules"] == [f"read and write in {other}"]
+            await at.room.decide(row.id, "allow_always")
+            await at.quiet()
+            assert questions(at) == 1
+            assert (other / "new.txt").read_text() == "made"
 
     async def test_writing_elsewhere_asks_even_where_much_is_trusted(self, tmp_path: Path) -> None:
         other = _other(tmp_path)

@@ -19,7 +19,7 @@ from app.hands.permissions.facts import Facts
 from app.hands.permissions.paths import PathGate
 from app.hands.permissions.permit import Permit
 from app.hands.permissions.question import Denied, Judgement, Passed, Question
-from app.hands.permissions.rules import FOLDERS, Rule, apply, offers
+from app.hands.permissions.rules import READING, WRITING, Rule, apply, offers, open_folders
 from app.hands.permissions.verdict import Category, Finding, Verdict
 from app.hands.threads import in_thread
 from app.infra.logs import note
@@ -49,7 +49,7 @@ class CommandQuestions:
             verdict = self._in_background(verdict, command)
         note("command_judged", category=verdict.category, length=verdict.length)
         decision = apply(rules, verdict, self.access, confined=self._is_confined)
-        permit = self._permit(verdict)
+        permit = self._permit(verdict, rules)
         if decision.kind == "allow":
             return Passed(permit)
         if decision.kind == "deny":
@@ -75,9 +75,6 @@ class CommandQuestions:
         workspace = self.gate.workspace
         temporary = str(self.temporary.resolve())
         private = ("/tmp",) if self.confinement.badge.level == "bubblewrap" else ()
-        granted = (
-            words for rule in rules if rule.tool == FOLDERS and rule.answer == "allow" for words in rule.words
-        )
 
         def made(path: str) -> bool:
             own = any(path != place and path.startswith(f"{place}/") for place in (temporary, *private))
@@ -87,7 +84,8 @@ class CommandQuestions:
             str(workspace),
             str(self.gate.closed.home),
             self.gate.closed,
-            granted=(*granted, *private),
+            granted=(*open_folders(rules, WRITING), *private),
+            readable=open_folders(rules, READING),
             temporary=temporary,
             secret_files=frozenset(_secret_files(workspace)),
             has_bash=shutil.which("bash", path=search_path(self.path)) is not None,
@@ -103,14 +101,15 @@ class CommandQuestions:
         first, *others = verdict.commands
         return Verdict((replace(first, findings=(*first.findings, serves)), *others), verdict.length)
 
-    def _permit(self, verdict: Verdict) -> Permit:
+    def _permit(self, verdict: Verdict, rules: Sequence[Rule]) -> Permit:
         """What its findings need; who asks about code that nobody can look into allows it the network as well."""
         network = any(
             finding.category in _REACHES_OUT
             or (finding.category == "opaque" and asks_about(finding, self.access, confined=self._is_confined))
             for finding in verdict.findings
         )
-        folders = {folder for finding in verdict.findings if (folder := _folder_of(finding.changes))}
+        asked = {folder for finding in verdict.findings if (folder := _folder_of(finding.changes))}
+        folders = {*asked, *map(Path, open_folders(rules, WRITING))}
         return Permit(network=network, folders=tuple(sorted(folders)))
 
     def _told(self, permit: Permit) -> Iterator[tuple[str, str]]:

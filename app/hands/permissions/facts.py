@@ -25,6 +25,8 @@ class Facts:
     closed: ClosedPlaces
     granted: tuple[str, ...] = ()
     """Folders that the user opened beside the workspace."""
+    readable: tuple[str, ...] = ()
+    """Folders that were opened for reading only."""
     temporary: str | None = None
     """This conversation's own folder for temporary files: ``TMPDIR``."""
     folder: str | None = None

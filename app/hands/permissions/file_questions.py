@@ -20,7 +20,7 @@ from app.hands.permissions.names import shown
 from app.hands.permissions.paths import PathGate
 from app.hands.permissions.permit import Permit
 from app.hands.permissions.question import Deed, Judgement, Passed, Question
-from app.hands.permissions.rules import FOLDERS, Rule, find_rule
+from app.hands.permissions.rules import FOLDERS, READING, WRITING, Rule, find_rule, open_folders
 from app.hands.permissions.verdict import Category, Finding, Judged, Verdict
 from app.hands.permissions.walk import Purpose
 from app.hands.threads import in_thread
@@ -29,7 +29,6 @@ _MOST_SHOWN = 20_000
 """Characters of a change; of a longer one the beginning is shown, and that it is one."""
 
 _DELETES = "delete_file"
-_OPENED = frozenset[Category]({"outside"})
 _LOOKS_AT_NAMES = ("stat_file", "list_files", "search_files")
 
 
@@ -48,7 +47,7 @@ class FileQuestions:
     def _judge(self, call: ToolCall, tool: Tool, rules: Sequence[Rule]) -> Judgement:
         typed = str(call.arguments.get("path") or call.arguments.get("root") or ".")
         outside = self._outside(typed)
-        granted = _granted(outside, rules) if outside else None
+        granted = _granted(outside, rules, READING if tool.read_only else WRITING) if outside else None
         path = outside or self._inside(typed, "delete" if call.name == _DELETES else "stat")
         if path is None:
             return Passed()
@@ -114,7 +113,8 @@ class FileQuestions:
             return (Rule("allow", (label,), exact=True, categories=found, tool=call.name),)
         if "dotenv" in found or not self._is_narrow(folder):
             return ()
-        return (Rule("allow", (str(folder),), exact=True, categories=_OPENED, tool=FOLDERS),)
+        covers = READING if found <= READING else WRITING
+        return (Rule("allow", (str(folder),), exact=True, categories=covers, tool=FOLDERS),)
 
     def _is_narrow(self, folder: Path) -> bool:
         """Whether opening it opens something, and not the home or half of the machine."""
@@ -122,13 +122,9 @@ class FileQuestions:
         return not home.is_relative_to(folder) and not self.gate.workspace.is_relative_to(folder)
 
 
-def _granted(path: Path, rules: Sequence[Rule]) -> Path | None:
+def _granted(path: Path, rules: Sequence[Rule], covers: frozenset[Category]) -> Path | None:
     """The folder that a rule opens and in which the path lies."""
-    folders = (
-        Path(rule.words[0])
-        for rule in rules
-        if rule.tool == FOLDERS and rule.answer == "allow" and rule.words
-    )
+    folders = map(Path, open_folders(rules, covers))
     return next((folder for folder in folders if path.is_relative_to(folder)), None)
 
 

@@ -112,6 +112,10 @@ def is_in_roots(path: str, facts: Facts) -> bool:
     return any(is_inside(path, root) for root in facts.roots)
 
 
+def _is_readable(path: str, facts: Facts) -> bool:
+    return any(is_inside(path, folder) for folder in facts.readable)
+
+
 def _paths(typed: str, facts: Facts, folders: frozenset[str] | None) -> Iterator[str]:
     typed = typed.removeprefix("file://")
     if typed == "~" or typed.startswith("~/"):
@@ -142,7 +146,7 @@ def _at(path: str, use: Use, part: str, facts: Facts) -> Iterator[Finding]:
         )
     elif UNKNOWN in path:
         yield from _unknown(use, part)
-    elif not is_in_roots(path, facts):
+    elif not is_in_roots(path, facts) and (changing or not _is_readable(path, facts)):
         category: Category = "destructive" if changing else "outside"
         what = f"{_VERBS[use]} {name}, outside the workspace"
         yield Finding(category, part, what, changes=path if changing else "")

@@ -20,6 +20,9 @@ COMMANDS = "bash"
 """The tool whose rules are held against parsed commands."""
 FOLDERS = "folder"
 """Rules that open a folder beside the workspace, to all tools."""
+READING = frozenset[Category]({"outside"})
+WRITING = frozenset[Category]({"outside", "destructive"})
+"""What a rule about a folder covers."""
 WEB = "web"
 """Rules about a host, for whatever goes there."""
 
@@ -51,6 +54,8 @@ class Rule:
         """As it is shown before it is saved, and in the list."""
         if self.tool == COMMANDS:
             return shlex.join(self.words) + ("" if self.exact else " …")
+        if self.tool == FOLDERS:
+            return f"{'read and write' if self.categories >= WRITING else 'read'} in {' '.join(self.words)}"
         return f"{self.tool}: {' '.join(self.words) if self.words else 'any'}"
 
     def fits(self, words: tuple[str, ...] | None) -> bool:
@@ -85,6 +90,16 @@ def is_covered(command: Judged, rules: Sequence[Rule]) -> bool:
     found = {finding.category for finding in command.findings}
     return command.plain and any(
         rule.answer == "allow" and rule.fits(command.words) and found <= rule.categories for rule in rules
+    )
+
+
+def open_folders(rules: Sequence[Rule], covers: frozenset[Category]) -> tuple[str, ...]:
+    """The folders that are open for reading, or for writing too."""
+    return tuple(
+        word
+        for rule in rules
+        if rule.tool == FOLDERS and rule.answer == "allow" and rule.categories >= covers
+        for word in rule.words
     )
 
 
