@@ -1,7 +1,4 @@
-"""One call of a tool: brought to the gate, then run to an output.
-
-Whatever the gate or the tool does, there is exactly one report of each.
-"""
+"""One call of a tool: brought to the gate, then run to an output, whatever the gate or the tool does."""
 
 from __future__ import annotations
 
@@ -9,8 +6,8 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from app.engine.approval import Gate
-from app.engine.events import Approval, ToolProgress
+from app.engine.approval import AskFn, Gate
+from app.engine.events import ToolProgress
 from app.engine.harness import Harness
 from app.engine.large_results import fit
 from app.engine.loop_guard import Loop
@@ -42,27 +39,21 @@ class Prepared:
         return self.tool is None or self.tool.read_only
 
 
-@dataclass(frozen=True, slots=True)
-class Admitted:
-    """A call that has passed the gate, or was refused there."""
-
-    prepared: Prepared
-
-
-async def admit(prepared: Prepared, gate: Gate, happened: Callable[[Approval | Admitted], None]) -> None:
-    """Bring one call to the gate and report how it left. A gate that breaks lets nothing pass."""
+async def admit(prepared: Prepared, gate: Gate, ask: AskFn) -> Prepared:
+    """Bring one call to the gate; it comes back as it was, or refused. A gate that breaks lets nothing pass."""
     call, tool = prepared.call, prepared.tool
-    if tool is not None and prepared.refusal is None:
-        try:
-            prepared = replace(prepared, refusal=await gate.admit(call, tool, happened))
-        except asyncio.CancelledError as lost:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
-                raise
-            prepared = replace(prepared, refusal=crashed(call, lost))
-        except Exception as defect:  # noqa: BLE001 - see above
-            prepared = replace(prepared, refusal=crashed(call, defect))
-    happened(Admitted(prepared))
+    if tool is None or prepared.refusal is not None:
+        return prepared
+    try:
+        refusal = await gate.admit(call, tool, ask)
+    except asyncio.CancelledError as lost:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        refusal = crashed(call, lost)
+    except Exception as defect:  # noqa: BLE001 - see above
+        refusal = crashed(call, defect)
+    return prepared if refusal is None else replace(prepared, refusal=refusal)
 
 
 async def execute(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ from app.engine.abort import Abort
 from app.engine.arguments import explain_problem, refuse_arguments
 from app.engine.errors import Aborted
 from app.engine.events import Approval, Event, LoopWarning, ToolEnd, ToolProgress, ToolStart
-from app.engine.executing import Admitted, Finished, Prepared, admit, crashed, execute, in_circles
+from app.engine.executing import Finished, Prepared, admit, crashed, execute, in_circles
 from app.engine.harness import Harness
 from app.engine.loop_guard import Loop, LoopGuard
 from app.engine.messages import Message, ToolCall
@@ -26,7 +26,7 @@ from app.engine.tools import MOST_TOKENS, ToolMap, ToolOutput
 from app.infra.clock import iso
 from app.infra.crew import Crew
 
-Happening = Approval | Admitted | ToolProgress | Finished
+Happening = Approval | ToolProgress | Finished | Exception
 
 SIDE_BY_SIDE = 8
 """How many read-only calls run at once."""
@@ -87,13 +87,10 @@ class StepCalls:
         async with Crew() as crew:
             for prepared in batch:
                 yield ToolStart(prepared.call.id, prepared.call.name, prepared.call.arguments)
-                crew.start(admit(prepared, self._harness.gate, happened))
+                crew.start(self._carry_out(prepared, happened))
             waiting = len(batch)
             while waiting:
                 match await self._next(happenings):
-                    case Admitted(prepared):
-                        await self._begin(prepared)
-                        crew.start(execute(prepared, happened, self._harness, self._most_tokens))
                     case Finished(call, output) as finished:
                         waiting -= 1
                         yield self._finish(finished)
@@ -105,9 +102,22 @@ class StepCalls:
                             yield progress
                     case Approval() as asked:
                         yield asked
+                    case Exception() as failure:
+                        raise failure
+
+    async def _carry_out(self, prepared: Prepared, happened: Callable[[Happening], None]) -> None:
+        """The task of one call. What fails before the tool has it is told too: it ends the run."""
+        try:
+            prepared = await admit(prepared, self._harness.gate, happened)
+            await self._begin(prepared)
+        except Exception as failure:  # noqa: BLE001 - see above
+            happened(failure)
+        else:
+            await execute(prepared, happened, self._harness, self._most_tokens)
 
     async def _begin(self, prepared: Prepared) -> None:
         """From here on the call may have done something; a call that is refused does nothing."""
+        self._abort.check()
         if prepared.refusal is None:
             if not prepared.read_only:
                 await self._session.mark_started(prepared.call.id)
