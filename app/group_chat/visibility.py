@@ -38,6 +38,9 @@ class Request:
     attachments: tuple[str, ...] = ()
 
 
+NO_REQUEST = Request("")
+
+
 def sees(member: str, message: Said) -> bool:
     """Whether a message is in a member's slice. The user sees all of the chat, and so does Commander."""
     if message.deleted:

@@ -1,0 +1,55 @@
+"""What a step takes over from others: ``{{step_2.output_summary}}``, ``{{step_2.output_files}}``, ``{{user_message}}``.
+
+Filled in once, when the step begins: braces in what is filled in are text, and so are all others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from app.group_chat.plan_values import Plan, Step
+
+OUTPUTS = ("output_summary", "output_files")
+
+_TEMPLATE = re.compile(r"\{\{\s*(?:user_message\s*|step_(?P<step>[0-9]{1,9})(?P<output>[^{}]*))\}\}")
+
+
+class Reference(NamedTuple):
+    """A step that a template names, and what it wants of it; one of ``OUTPUTS`` where it is right."""
+
+    step: int
+    output: str
+
+
+def references(template: str) -> Iterator[Reference]:
+    """The steps that a template names."""
+    for found in _TEMPLATE.finditer(template):
+        if found["step"]:
+            yield _reference(found)
+
+
+def fill(template: str, plan: Plan) -> str:
+    """The text of a template whose references were checked and whose steps are over."""
+
+    def value(found: re.Match[str]) -> str:
+        if not found["step"]:
+            return plan.request.text
+        reference = _reference(found)
+        step = plan.find(reference.step)
+        return found[0] if step is None else _output(step, reference.output)
+
+    return _TEMPLATE.sub(value, template)
+
+
+def _reference(found: re.Match[str]) -> Reference:
+    return Reference(int(found["step"]), found["output"].strip().removeprefix("."))
+
+
+def _output(step: Step, output: str) -> str:
+    if step.status == "skipped":
+        return f"(step {step.index} was skipped)"
+    if output == "output_files":
+        return ", ".join(step.output_files) or "(no files)"
+    return step.output_summary
