@@ -60,6 +60,7 @@ def create_app(bench: Workbench, settings: ServerSettings) -> Page:
         sources=bench.sources,
         secrets=bench.secrets,
         logins=bench.logins,
+        folder=bench.folder,
         machine=bench.machine,
         templates=templates,
         environment=bench.environment,

@@ -90,7 +90,7 @@ class FrontMatter:
         """The value of a key; of one that stands there twice, the last."""
         return next((entry.value for entry in reversed(self.entries) if entry.key == key), None)
 
-    def with_value(self, key: str, value: str | Sequence[str]) -> Self:
+    def with_value(self, key: str, value: str | bool | Sequence[str]) -> Self:
         """The key says this: where it stood, else as the last one."""
         line = f"{key}: {written(value)}{self._line_end}"
         entries = [entry for entry in self.entries if entry.key != key]
@@ -111,8 +111,10 @@ class FrontMatter:
         return "\r\n" if "\r\n" in (self.opening or self.body) else "\n"
 
 
-def written(value: str | Sequence[str]) -> str:
-    """A text or a list of texts, so that every reader of YAML takes it for that."""
+def written(value: str | bool | Sequence[str]) -> str:
+    """A text, a yes or no, or a list of texts, so that every reader of YAML takes it for that."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
     if isinstance(value, str):
         plain = _SAFE.fullmatch(value) and value.lower() not in _TELLING
         return value if plain else f'"{"".join(map(_escaped, value))}"'

@@ -37,7 +37,10 @@ async def home(request: Request) -> Response:
 
 
 async def create(request: Request) -> Response:
-    """Make a conversation; with a ``text`` it begins at once. A folder that cannot be used is asked for again."""
+    """Make a conversation; with a ``text`` it begins at once, a ``draft`` stands in its message box.
+
+    A folder that cannot be used is asked for again.
+    """
     site, form = site_of(request), await read_form(request)
     wanted, text = form.text("workspace"), form.text("text")
     try:
@@ -49,7 +52,9 @@ async def create(request: Request) -> Response:
     site.bus.changed(row.id)
     if text:
         await site.bus.room(row.id).post(text, client_id=form.text("client_id") or row.id)
-    return RedirectResponse(href(row.id), status_code=303)
+    draft = form.text("draft")
+    to = f"{href(row.id)}?{urlencode({'draft': f'{draft} '})}" if draft else href(row.id)
+    return RedirectResponse(to, status_code=303)
 
 
 def _workspace(site: Site, wanted: str) -> Path:

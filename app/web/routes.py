@@ -5,6 +5,8 @@ from __future__ import annotations
 from starlette.routing import BaseRoute, Route
 
 from app.web import (
+    agent_imports,
+    agents,
     approvals,
     conversations,
     health,
@@ -48,6 +50,13 @@ def routes(assets: Assets) -> list[BaseRoute]:
         Route(f"{at}/delete", conversations.delete, methods=["POST"]),
         Route(f"{at}/undelete", conversations.undelete, methods=["POST"]),
         Route(f"{at}/queue/{{item}}/{{act}}", conversations.queued, methods=["POST"]),
+        Route("/agents", agents.page),
+        Route("/agents", agents.create, methods=["POST"]),
+        Route("/agents/{agent}", agents.edit),
+        Route("/agents/{agent}", agents.save, methods=["POST"]),
+        Route("/agents/{agent}/{act}", agents.act, methods=["POST"]),
+        Route("/new-agent", agents.new),
+        Route("/import-agents", agent_imports.take, methods=["POST"]),
         Route("/settings", settings_general.page),
         Route("/settings", settings_general.change, methods=["POST"]),
         Route("/settings/permissions", settings_permissions.page),

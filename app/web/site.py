@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from app.group_chat.bus import Bus
 from app.group_chat.room import Room
 from app.hands.machine import Machine
+from app.infra.paths import DataFolder
 from app.infra.secrets import SecretStore
 from app.providers.logins import Logins
 from app.providers.routing import Sources
@@ -47,6 +48,7 @@ class Site:
         sources: Sources,
         secrets: SecretStore,
         logins: Logins,
+        folder: DataFolder,
         machine: Machine,
         templates: Templates,
         environment: Mapping[str, str],
@@ -60,6 +62,7 @@ class Site:
         self.sources = sources
         self.secrets = secrets
         self.logins = logins
+        self.folder = folder
         self.machine = machine
         self.attempts = LoginAttempts(logins)
         self.templates = templates

@@ -184,7 +184,7 @@ _OVERRIDDEN = {"tools": _DENYING, "disabled": ("disable",)}
 """Keys that would go on to count beside a value that is written."""
 
 
-def _values(agent: AgentFile) -> dict[str, str | tuple[str, ...] | None]:
+def _values(agent: AgentFile) -> dict[str, str | bool | tuple[str, ...] | None]:
     """What its head says, by key; None where nothing is said."""
     return {
         "name": agent.name,
@@ -193,8 +193,8 @@ def _values(agent: AgentFile) -> dict[str, str | tuple[str, ...] | None]:
         "model": agent.model,
         "tools": agent.tools,
         "skills": agent.skills or None,
-        "interactive": "true" if agent.interactive else None,
-        "disabled": "true" if agent.disabled else None,
+        "interactive": agent.interactive or None,
+        "disabled": agent.disabled or None,
     }
 
 

@@ -120,12 +120,17 @@ def remove_agent(folder: DataFolder, id: str) -> AgentFile:
     return agent
 
 
+def is_removed(folder: DataFolder, id: str) -> bool:
+    """What was removed under this id can come back."""
+    return is_id(id) and _aside(folder, id).is_file() and _read(_path(folder, id)) is None
+
+
 def restore_agent(folder: DataFolder, id: str) -> AgentFile:
     """What was removed last under this id is back. Raises ``NotFound``, ``InvalidAgent``, ``StorageError``."""
     with _LOCK:
         if not is_id(id) or not _aside(folder, id).is_file():
             raise NotFound(f"No removed agent {id[:60]!r} is kept.")
-        if (there := find_agent(folder, id)) is not None and there.is_stored:
+        if not is_removed(folder, id):
             raise InvalidAgent(f"There is an agent {id} again. Remove it first, or leave it.")
         _do(lambda: _aside(folder, id).replace(_path(folder, id)))
     return load_agent(folder, id)

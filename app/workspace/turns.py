@@ -152,6 +152,12 @@ def last_states(store: Store) -> dict[str, TurnState]:
     return {str(conversation): state for conversation, state in store.database.values(query)}
 
 
+def count_by_member(store: Store) -> dict[str, int]:
+    """How many turns each member has taken, in all conversations that are kept."""
+    query = Turn.select(Turn.member, fn.COUNT(Turn.id)).group_by(Turn.member)
+    return {str(member): int(count) for member, count in store.database.values(query)}
+
+
 def find_last_turn(store: Store, conversation_id: str) -> TurnRow | None:
     """The one that Continue and Retry speak of."""
     query = Turn.select().where(Turn.conversation == conversation_id)

@@ -127,6 +127,11 @@ def test_a_text_that_was_written_is_read_by_us_and_by_yaml_as_it_was(text: str) 
     assert yaml.safe_load(f"key: {written(text)}")["key"] == text
 
 
+@pytest.mark.parametrize("value", [True, False])
+def test_a_yes_or_no_is_one_for_yaml_too(value: bool) -> None:
+    assert yaml.safe_load(FrontMatter(body="").with_value("key", value).text.strip("-\n"))["key"] is value
+
+
 @given(st.lists(TEXTS.filter(bool), max_size=5))
 def test_a_list_that_was_written_is_read_by_us_and_by_yaml_as_it_was(texts: list[str]) -> None:
     assert read(written(texts)) == tuple(texts)
