@@ -158,6 +158,10 @@ def _name(parser: Parser) -> None:
     parser.add_argument("name", metavar="NAME")
 
 
+def _agent_import(parser: Parser) -> None:
+    parser.add_argument("path", type=folder, metavar="PATH", help="a file, or a folder that holds some")
+
+
 def _settings_get(parser: Parser) -> None:
     parser.add_argument("key", metavar="KEY")
 
@@ -200,6 +204,10 @@ GRAMMAR: Mapping[str, Command] = {
     "settings list": Command("every setting with its value", _json),
     "settings get": Command("the value of one setting", _settings_get),
     "settings set": Command("change one setting", _settings_set),
+    "agent list": Command("the agents that can be members", _json),
+    "agent show": Command("the file of one agent", _name),
+    "agent import": Command("take over agents of other programs", _agent_import),
+    "agent remove": Command("remove an agent, or bring back the one that ships", _name),
     "usage": Command("what the model calls took and cost", _usage),
     "doctor": Command("what is wrong, in words", _doctor),
 }

@@ -72,6 +72,16 @@ def load_agent(folder: DataFolder, id: str) -> AgentFile:
     return agent
 
 
+def load_text(folder: DataFolder, id: str) -> str:
+    """The file that counts for an agent.
+
+    Raises ``NotFound``, ``InvalidAgent`` where nothing of it can be read, ``StorageError``.
+    """
+    agent = load_agent(folder, id)
+    _require_readable(agent)
+    return _text(_path(folder, id)) if agent.is_stored else find_shipped(id) or ""
+
+
 def save_agent(folder: DataFolder, agent: AgentFile, *, seen: str = "") -> AgentFile:
     """Write it as its file; ``seen`` is the version that was shown to whoever changed it, empty for a new one.
 
@@ -86,9 +96,8 @@ def save_agent(folder: DataFolder, agent: AgentFile, *, seen: str = "") -> Agent
                 if before
                 else f"{agent.name} has been removed meanwhile."
             )
-        _require_readable(before)
         path, shipped = _path(folder, agent.id), find_shipped(agent.id)
-        text = write_agent(agent, _text(path) if before and before.is_stored else shipped or "")
+        text = write_agent(agent, load_text(folder, agent.id) if before else "")
         if text == shipped:
             _do(lambda: path.unlink(missing_ok=True))
         else:
