@@ -116,6 +116,11 @@ class Undoing:
 
         return await _in_words(work)
 
+    async def preview(self, part: Part) -> Outcome:
+        """What taking it back would come to now; nothing is changed."""
+        rows, origin = self._rows(part), Origin(self._board.conversation, part.deed)
+        return (await _in_words(lambda stop: self._plan(part, rows, {}, origin, stop))).outcome
+
     async def restore(self, part: Part, choices: Mapping[str, Choice] | None = None) -> Undone:
         """Take it back, and keep what the user changed since. ``choices`` answers conflicts, by the keys of paths.
 

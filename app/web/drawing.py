@@ -51,6 +51,9 @@ class Drawing:
     def tasks(self, room: Room) -> str:
         return self._draw("tasks", **self.scenes.details(room))
 
+    def files_changed(self, room: Room) -> str:
+        return self._draw("files_changed", **self.scenes.details(room))
+
     def desk_changed(self, room: Room) -> str:
         return self._draw("desk_changed", **self.scenes.shell(room.id))
 

@@ -109,6 +109,8 @@ class NoticeView(Entry):
     """When the wait that the notice tells of is over; None where none lasts."""
     hurry: str
     """Address that a POST ends that wait at."""
+    deed: str
+    """Address of the restore that it tells of, or nothing."""
 
 
 @dataclass(frozen=True, slots=True)

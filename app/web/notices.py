@@ -8,7 +8,7 @@ from typing import Any
 
 from app.engine.loop_guard import IDLE_WARN_AT
 from app.web.plain import first_sentence, one_line, plain
-from app.web.times import amount
+from app.web.times import amount, clock_time, local
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,20 @@ def _loop_warning(data: Mapping[str, Any], text: str) -> NoticeWords:
     )
 
 
+def _restored(data: Mapping[str, Any], text: str) -> NoticeWords:
+    files, first = int(data.get("files") or 0), one_line(str(data.get("first") or ""))
+    what = first if files == 1 else f"{files:,} files"
+    part = "a part of the" if data.get("part") else "the"
+    began = str(data.get("began") or "")
+    of = f"{data.get('of', 'turn')}{began and f' of {clock_time(local(began))}'}"
+    left = "".join(f" Not brought back: {_stop(one_line(str(each)))}" for each in data.get("left") or ())
+    return NoticeWords(f"You took back {part} {of}: {what}.{left}")
+
+
+def _not_undoable(data: Mapping[str, Any], text: str) -> NoticeWords:
+    return NoticeWords(f"What this turn changes in files cannot be undone. {one_line(text)}")
+
+
 def _stop(sentence: str) -> str:
     return sentence if not sentence or sentence[-1] in ".!?" else f"{sentence}."
 
@@ -109,4 +123,6 @@ _NOTICES = {
     "fallback": _fallback,
     "omission": _omission,
     "loop_warning": _loop_warning,
+    "restored": _restored,
+    "not_undoable": _not_undoable,
 }

@@ -15,6 +15,7 @@ from app.engine import events as engine
 from app.group_chat.bus import Bus
 from app.group_chat.events import (
     ConversationChanged,
+    FilesChanged,
     FloorChanged,
     QueueChanged,
     RoomEvent,
@@ -49,6 +50,7 @@ class _Changes:
     """Those that had the floor, None where nobody did; empty where the floor stayed as it was."""
     conversation: bool = False
     usage: bool = False
+    files: bool = False
     desk: bool = False
 
     def take(self, event: RoomEvent) -> None:
@@ -70,6 +72,8 @@ class _Changes:
                 self.queue = True
             case FloorChanged():
                 self.turns.add(event.turn)
+            case FilesChanged():
+                self.files = True
             case ConversationChanged():
                 self.conversation = self.usage = True
             case _:
@@ -238,6 +242,8 @@ class PageFeed:
             yield drawing.floor_changed(room)
         if changes.turns - {self._drawn_turn}:
             yield drawing.tasks(room)
+        if changes.files:
+            yield drawing.files_changed(room)
         if changes.conversation:
             yield drawing.conversation_changed(room)
         if changes.usage:

@@ -14,6 +14,7 @@ from app.providers.demo import LABEL as DEMO_LABEL
 from app.providers.demo import MODEL as DEMO
 from app.providers.demo import SUGGESTIONS
 from app.providers.routing import Sources
+from app.web.deed_views import deed_views
 from app.web.entries import DRAWN_KINDS, MessageView
 from app.web.page_views import (
     BudgetLine,
@@ -118,8 +119,13 @@ class Scenes:
         }
 
     def details(self, room: Room) -> dict[str, Any]:
-        """The panel: tasks and usage."""
-        return {"tasks": self._tasks(room), "usage": self._usage(room.id)}
+        """The panel: tasks, changed files, usage."""
+        deeds = deed_views(room.id, room.undoing.deeds(), self.abouts(room))
+        return {"tasks": self._tasks(room), "deeds": deeds, "usage": self._usage(room.id)}
+
+    def abouts(self, room: Room) -> dict[str, str]:
+        """What each turn was about, by its id."""
+        return {task.id: task.name for task in self._tasks(room)}
 
     def log(self, room: Room, view: View, before: int | None = None) -> dict[str, Any]:
         """The newest messages, or those before a position, and the way to earlier ones."""

@@ -124,8 +124,14 @@ def _notice(row: MessageRow, frame: Mapping[str, Any]) -> NoticeView:
         organised=organised_address(row),
         until=_until(row),
         hurry=f"/conversations/{row.conversation}/hurry",
+        deed=_deed_address(row),
         **frame,
     )
+
+
+def _deed_address(row: MessageRow) -> str:
+    deed = row.data.get("deed") if row.data.get("notice") == "restored" else None
+    return f"/conversations/{row.conversation}/changes/{quote(str(deed), safe='')}" if deed else ""
 
 
 def organised_address(row: MessageRow) -> str:

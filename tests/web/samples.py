@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
 from markupsafe import Markup
 
+from app.group_chat.deeds import deeds_of
 from app.group_chat.events import Floor
 from app.infra.paths import asset_root
 from app.providers.demo import SUGGESTIONS
 from app.web.assets import Assets
+from app.web.deed_views import deed_views
 from app.web.page_views import (
     Composer,
     ModelOption,
@@ -28,10 +31,28 @@ from app.web.page_views import (
 )
 from app.web.rendering import Templates
 from app.web.views import MessageView, message_views
-from app.workspace.rows import ConversationRow, MessageKind, MessageRow, MessageState, QueuedRow, TurnRow
+from app.workspace.rows import (
+    ConversationRow,
+    MessageKind,
+    MessageRow,
+    MessageState,
+    QueuedRow,
+    StepRow,
+    TurnRow,
+)
+from app.workspace.steps import RESTORE
 
 TEMPLATES = Templates(asset_root("templates"), Assets(asset_root("static")))
 TIME = "2026-11-30T12:00:00.000Z"
+_TALLY = {
+    "files": 2,
+    "lines": [
+        {"key": "k1", "path": "a.txt", "kind": "changed", "added": 2, "removed": 1},
+        {"key": "k2", "path": "<b>.bin", "kind": "added", "added": None, "removed": None},
+    ],
+}
+DONE = StepRow("step_1", "conv_1", "turn_1", "c", "bash", None, "snap_1", "snap_2", _TALLY, TIME)
+UNDONE = replace(DONE, id="step_2", turn="undo_1", call_id="", tool=RESTORE, undoes="turn_1")
 RESTING = Floor()
 WRITING = Floor("writing", "commander", "turn_1", TIME)
 
@@ -93,6 +114,8 @@ def every_row() -> list[MessageRow]:
         row("notice", notice="stopped"),
         row("notice", notice="limit", reason="loop", name="read_file", steps=9),
         row("notice", notice="limit", reason="steps", steps=120),
+        row("notice", member="user", notice="restored", deed="undo_1", of="turn", began=TIME, files=2),
+        row("notice", "done", "The disk is full.", notice="not_undoable"),
         row("notice", notice="interrupted", reason="output_limit"),
         row("notice", notice="interrupted"),
         row("notice", notice="interrupted", settled=True),
@@ -152,6 +175,7 @@ def values(messages: Sequence[MessageView] = (), floor: Floor = RESTING, **more:
         "draft": "",
         "usage": UsageView((UsageLine("a/b", 2, 1200, 300, 0.2),), 1500, 0.2, True),
         "tasks": (task_view(turn, None),),
+        "deeds": deed_views("conv_1", deeds_of([DONE, UNDONE]), {}),
         "tab": "tasks",
         "cursor": "boot-1",
     }
