@@ -86,7 +86,74 @@ class Scene:
         raise AssertionError(step)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=[row["id"] for row in ROWS])
+def row(id: str, *steps: dict[str, Any]) -> dict[str, Any]:
+    """One more row, in a room in which the tutor was handed the floor."""
+    members = {"commander": {}, "coder": {}, "tutor": {"interactive": True}, "coach": {"interactive": True}}
+    return {
+        "id": id,
+        "members": members,
+        "steps": [said("teach me", "commander", floor="commander"), LESSON, *steps],
+    }
+
+
+def said(text: str, *answers: str, floor: str = "tutor") -> dict[str, Any]:
+    return {"user": text, "answers": list(answers), "floor": floor}
+
+
+def act(act: str, *answers: str, floor: str = "tutor", **more: Any) -> dict[str, Any]:
+    return {"act": act, "answers": list(answers), "floor": floor, **more}
+
+
+LESSON = act("hand_off_to", "tutor", by="commander", to="tutor", open_task="write it down")
+
+OWN_ROWS = [
+    row(
+        "marker_wakes_commander",
+        act("says", "commander", floor="commander", by="tutor", text="Over.\n<handback />"),
+    ),
+    row("marker_not_last", act("says", by="tutor", text="<handback />\nOver."), said("go on", "tutor")),
+    row(
+        "marker_of_the_member_the_user_named",
+        said("@Coder run it", "coder"),
+        act("says", by="coder", text="Ran.\n<handback />"),
+        said("go on", "tutor"),
+    ),
+    row("holder_fails", act("run_fails", by="tutor"), said("again", "tutor")),
+    row("stop_keeps", act("stop", by="user"), said("go on", "tutor")),
+    row("second_tab_keeps", act("open_second_tab", by="page"), said("go on", "tutor")),
+    row(
+        "holder_leaves",
+        act("remove_member", floor="commander", by="user", member="tutor"),
+        said("hi", "commander", floor="commander"),
+    ),
+    row("another_leaves", act("remove_member", by="user", member="coder"), said("@Coder hi", "tutor")),
+    row("name_nobody_has", said("@Painter hi", "tutor")),
+    row("name_in_code", said("what does `@Commander` mean?", "tutor")),
+    row("commander_among_others", said("@Coder @Commander look", "coder", "commander", floor="commander")),
+    row("holder_named_beside_another", said("@Tutor @Coder look", "tutor", "coder")),
+    row("member_hands_off", act("hand_off_to", by="coder", to="coach", refused=True), said("go on", "tutor")),
+    row("member_dispatches", act("dispatch_to", by="tutor", to="coder", refused=True)),
+    row(
+        "taken_back_wakes_nobody",
+        act("take_back", floor="commander", by="user"),
+        said("hi", "commander", floor="commander"),
+    ),
+    row(
+        "job_fails",
+        said("@Commander do it", "commander", floor="commander"),
+        act("dispatch_to", "coder", floor="commander", by="commander", to="coder"),
+        act("run_fails", "commander", floor="commander", by="coder"),
+    ),
+    row(
+        "holder_asks_by_form",
+        act("ask_user", by="tutor"),
+        act("form_answer", "tutor", by="user", to_form_of="tutor"),
+    ),
+]
+"""More of the kinds that the table describes."""
+
+
+@pytest.mark.parametrize("row", [*ROWS, *OWN_ROWS], ids=[row["id"] for row in [*ROWS, *OWN_ROWS]])
 def test_the_floor_goes_round_as_the_table_says(row: dict[str, Any]) -> None:
     interactive = {member for member, traits in row["members"].items() if traits.get("interactive")}
     scene = Scene(set(row["members"]), interactive)

@@ -82,6 +82,10 @@ def test_a_longer_word_is_another_name(text: str, unknown: str) -> None:
     assert read_mentions("user", text, TEAM) == Mentions(unknown=(unknown,))
 
 
+def test_a_sign_of_a_name_may_carry_a_mark_that_nobody_sees() -> None:
+    assert read_mentions("user", "@Ship ⚓\ufe0f go", {"ship": "Ship ⚓"}).to == ("ship",)
+
+
 def test_a_name_that_nobody_has_is_told_once_beside_those_that_are_known() -> None:
     assert read_mentions("user", "@Painter, @Coder and @Painter", TEAM) == Mentions(("coder",), ("Painter",))
 

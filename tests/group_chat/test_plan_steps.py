@@ -142,6 +142,14 @@ def test_a_stopped_plan_begins_again_where_it_was_and_only_when_it_is_told_to() 
     assert plan.steps[1].output_summary == "blue"
 
 
+def test_a_retry_of_a_stopped_plan_goes_on_and_forgives_as_often_as_before() -> None:
+    drops = [Failed(1, attempt, "dropped", transient=True) for attempt in range(1, MOST_REQUEUES + 2)]
+    plan, _ = after(plan_of({}, {}), *drops)
+    assert plan.state == "waiting_for_commander"
+    plan, seen = after(plan, Stopped(), Retried(1), Failed(1, MOST_REQUEUES + 2, "dropped", transient=True))
+    assert seen == [["dispatch", 1], ["requeue", 1], ["dispatch", 1]]
+
+
 def test_a_run_that_was_stopped_says_nothing_any_more() -> None:
     plan, seen = after(plan_of({}), Stopped(), Finished(1, 1, "late"), Failed(1, 1, "stopped"))
     assert seen == [["dispatch", 1]]

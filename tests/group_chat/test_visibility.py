@@ -36,8 +36,10 @@ def test_slices_are_as_the_table_says(row: dict[str, Any]) -> None:
 def test_the_work_of_a_worker_without_a_name_is_between_it_and_commander() -> None:
     job = Said("m1", "commander", ("worker",), "count", hidden=True)
     answer = Said("m2", "worker", ("commander",), "12", hidden=True)
-    for who, seen in {"user": [], "coder": [], "commander": [job, answer], "worker": [job, answer]}.items():
-        assert slice_of([job, answer], who) == seen
+    aside = Said("m3", "worker", ("worker",), "10, 11, 12", hidden=True)
+    told = {"user": [], "coder": [], "commander": [job, answer], "worker": [job, answer, aside]}
+    for who, seen in told.items():
+        assert slice_of([job, answer, aside], who) == seen
 
 
 def test_a_starting_member_is_told_what_it_has_neither_said_nor_heard() -> None:
