@@ -25,7 +25,7 @@ from app.engine.provider import ModelSource
 from app.group_chat.bus import Bus
 from app.group_chat.members import Members
 from app.hands.jobs import Jobs
-from app.hands.machine import Found, Machine
+from app.hands.machine import FoundConfinement, Machine
 from app.hands.permissions.confinement import find_confinement
 from app.hands.pictures import load_picture
 from app.infra.clock import Clock, SystemClock
@@ -115,6 +115,7 @@ async def open_workbench(
         members = Members(store, folder, harness, machine, partial(list_resting, base.sources))
         bus = Bus(store, members, partial(_start, tasks))
         stack.push_async_callback(_stop_all, bus)
+        _start(tasks, machine.confinement.get)
         recovered = await bus.recover()
         await to_the_end(partial(purge_expired, store, folder))
         yield Workbench(
@@ -183,7 +184,9 @@ def _start(tasks: TaskGroup, work: Callable[[], Awaitable[Any]]) -> None:
 def _machine(base: Cabinet) -> Machine:
     masking = Masking(base.secrets, base.environment)
     jobs = Jobs(base.folder.jobs, base.store.clock, new_id, masking.redact)
-    return Machine(base.environment, masking.redact, masking.redact_known, jobs, Found(find_confinement).get)
+    return Machine(
+        base.environment, masking.redact, masking.redact_known, jobs, FoundConfinement(find_confinement)
+    )
 
 
 async def _stop_all(bus: Bus) -> None:

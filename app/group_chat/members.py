@@ -74,7 +74,7 @@ class Members:
 
     async def prepare(self, member: str, conversation: ConversationRow) -> Prepared:
         """All that a turn runs with. Raises ``FolderMissing`` where the conversation's folder is gone."""
-        confinement = await self._machine.confinement()
+        confinement = await self._machine.confinement.get()
         # Looking at the folder may take long: it may lie on a disk that sleeps, or on another machine.
         return await run_sync(
             partial(self._prepare, member, conversation, confinement), abandon_on_cancel=True

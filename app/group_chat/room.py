@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any
 
 import anyio
@@ -237,7 +238,8 @@ class Room:
             self._settle_trouble(last)
         board = KeepingBoard(self._store, self.id, self.feed)
         chosen = conversations.load_conversation(self._store, self.id).model
-        return LiveTurn(board, turn, session, last, chosen, self._members.resting)
+        waits = partial(self._changed, self.id)
+        return LiveTurn(board, turn, session, last, chosen, self._members.resting, waits)
 
     def _go(self, live: LiveTurn) -> None:
         self._start_task(lambda: self._take_turn(live))

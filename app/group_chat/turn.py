@@ -58,10 +58,11 @@ class LiveTurn:
         before: TurnRow | None,
         chosen: str | None = None,
         resting: Callable[[], Iterable[Resting]] = tuple,
+        waits: Callable[[], object] = lambda: None,
     ) -> None:
         """``before`` is the turn that ended last in this conversation, ``chosen`` the model picked for it by now.
 
-        ``resting`` as in ``Members``.
+        ``resting`` as in ``Members``. ``waits`` is called when it begins to wait for the user, and when it goes on.
         """
         self.id = turn.id
         self.board = board
@@ -75,6 +76,7 @@ class LiveTurn:
         self.chosen = chosen
         self.row = turn
         """As it is stored, or will be: ``end`` closes it."""
+        self._waits = waits
         self._session = session
         self._before = before
         self._approvals: Approvals | None = None
@@ -228,5 +230,7 @@ class LiveTurn:
     def _set_floor(self, state: FloorState, detail: str | None = None) -> None:
         if self.floor.state == "stopping" or (self.floor.state, self.floor.detail) == (state, detail):
             return
-        self.floor = Floor(state, self.floor.member, self.id, self.floor.since, detail)
+        before, self.floor = self.floor, replace(self.floor, state=state, detail=detail)
         self.board.publish(FloorChanged(), member=self.floor.member, turn=self.id)
+        if "asking" in (before.state, state):
+            self._waits()

@@ -12,6 +12,22 @@ from app.hands.permissions.confinement import Confinement
 from app.hands.terminal_text import Redact
 
 
+class FoundConfinement:
+    """Looks for a confinement when somebody first asks, once for all who ask."""
+
+    def __init__(self, find: Callable[[], Awaitable[Confinement]]) -> None:
+        self._find = find
+        self._lock = anyio.Lock()
+        self.known: Confinement | None = None
+        """Once it has been asked for."""
+
+    async def get(self) -> Confinement:
+        async with self._lock:
+            if self.known is None:
+                self.known = await self._find()
+            return self.known
+
+
 @dataclass(frozen=True, slots=True)
 class Machine:
     """One for the whole process."""
@@ -23,20 +39,5 @@ class Machine:
     redact_known: Redact
     """Masks the keys that are known, and nothing that only looks like one: for files, which are written back."""
     jobs: Jobs
-    confinement: Callable[[], Awaitable[Confinement]]
-    """How commands are confined here; found out at the first question, which may take seconds."""
-
-
-class Found:
-    """Looks for a confinement when somebody first asks, once for all who ask."""
-
-    def __init__(self, find: Callable[[], Awaitable[Confinement]]) -> None:
-        self._find = find
-        self._lock = anyio.Lock()
-        self._found: Confinement | None = None
-
-    async def get(self) -> Confinement:
-        async with self._lock:
-            if self._found is None:
-                self._found = await self._find()
-            return self._found
+    confinement: FoundConfinement
+    """How commands are confined here."""

@@ -141,6 +141,25 @@ class SearXNG:
         return _hits(self.name, _json_of(self.name, answer).get("results"), snippet="content")
 
 
+@dataclass(frozen=True, slots=True)
+class NotReady:
+    """An engine that was chosen and lacks something. It asks nobody, and no other one in its place."""
+
+    name: str
+    why: str
+    """A sentence."""
+    way_out: str
+    """What the user can do, as it goes on after ``Ask the user to``."""
+
+    def question(self, query: str, count: int) -> Asked:
+        """Raises ``Refused``."""
+        raise Refused("E_DENIED", f"{self.why} Ask the user to {self.way_out}.")
+
+    async def hits(self, answer: Answer) -> Sequence[Hit]:
+        """See ``SearchEngine``; there is no answer to a question that was not asked."""
+        return []
+
+
 def _expect_success(name: str, answer: Answer) -> None:
     """Raises ``Refused`` for an answer that says it is none."""
     status = answer.status

@@ -70,6 +70,7 @@ def _workspace(site: Site, wanted: str) -> Path:
 
 async def page(request: Request) -> Response:
     site, room = _place(request)
+    await site.machine.confinement.get()
     feed = site.feed(room)
     feed.draw()
     tab = request.query_params.get("tab", "tasks")

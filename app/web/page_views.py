@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
 
 from app.group_chat.events import Floor
 from app.hands.permissions.access import AccessMode
-from app.web.member_words import member_hue, member_label
+from app.hands.permissions.confinement import Badge
+from app.web.member_words import FindAgent, member_hue, member_label, nobody
 from app.web.plain import one_line, plain
 from app.web.times import local
 from app.web.tool_words import words_for
@@ -20,7 +21,7 @@ UNTITLED = "New conversation"
 _AT_A_GLANCE = 8
 """Models that are found by looking."""
 
-RailState = Literal["rest", "running", "failed", "interrupted"]
+RailState = Literal["rest", "running", "asking", "failed", "interrupted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,8 @@ class Composer:
     enter: Literal["steer", "queue"]
     picker: Picker
     access: AccessMode = "standard"
+    badge: Badge | None = None
+    """What the system keeps commands from; None while that is not known yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,28 +201,26 @@ def rail_groups(
     *,
     today: date,
     current: str | None = None,
-    running: Collection[str] = (),
-    troubled: Mapping[str, RailState] = {},
+    states: Mapping[str, RailState] = {},
 ) -> tuple[RailGroup, ...]:
     """The newest first, under Today and Earlier. ``today`` is a day of this machine's zone."""
     now: list[RailItem] = []
     before: list[RailItem] = []
     for row in rows:
-        state = "running" if row.id in running else troubled.get(row.id, "rest")
         place = now if local(row.updated).date() >= today else before
-        place.append(rail_item(row, state=state, current=row.id == current))
+        place.append(rail_item(row, state=states.get(row.id, "rest"), current=row.id == current))
     groups = (RailGroup("Today", tuple(now)), RailGroup("Earlier", tuple(before)))
     return tuple(group for group in groups if group.items)
 
 
-def floor_view(floor: Floor) -> FloorView:
-    label = member_label(floor.member)
+def floor_view(floor: Floor, agents: FindAgent = nobody) -> FloorView:
+    label = member_label(floor.member, agents)
     return FloorView(
         live=floor.is_live,
         stopping=floor.state == "stopping",
         member=floor.member,
         label=label,
-        hue=member_hue(floor.member),
+        hue=member_hue(floor.member, agents),
         words=_DOING.get(floor.state, "").format(tool=words_for(floor.detail or "").verb),
         since=local(floor.since) if floor.since else None,
         announcement=_ANNOUNCED.get(floor.state, "").format(label=label),
@@ -253,15 +254,15 @@ def queue_view(rows: Sequence[QueuedRow]) -> tuple[QueuedView, ...]:
     )
 
 
-def task_view(turn: TurnRow, asked: MessageRow | None) -> TaskView:
+def task_view(turn: TurnRow, asked: MessageRow | None, agents: FindAgent = nobody) -> TaskView:
     """``asked`` is the message that began the turn, where it was one."""
     first_line = plain(asked.text).strip().split("\n")[0] if asked else ""
     started = local(turn.started)
     return TaskView(
         id=turn.id,
         name=first_line[:120] or ("Tried again" if turn.trigger == "retry" else "Continued"),
-        label=member_label(turn.member),
-        hue=member_hue(turn.member),
+        label=member_label(turn.member, agents),
+        hue=member_hue(turn.member, agents),
         state=turn.state,
         word=_ENDED[turn.state],
         seconds=(local(turn.ended) - started).total_seconds() if turn.ended else None,

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from app.group_chat.bus import Bus
 from app.group_chat.events import DeskEvent
 from app.group_chat.room import Room
+from app.hands.machine import FoundConfinement
 from app.infra.feed import Feed
 from app.providers.demo import LABEL as DEMO_LABEL
 from app.providers.demo import MODEL as DEMO
@@ -16,6 +17,7 @@ from app.providers.demo import SUGGESTIONS
 from app.providers.routing import Sources
 from app.web.deed_views import deed_views
 from app.web.entries import DRAWN_KINDS, MessageView
+from app.web.member_words import FindAgent
 from app.web.page_views import (
     BudgetLine,
     Composer,
@@ -84,10 +86,21 @@ class RailOrder:
 class Scenes:
     """Reads what there is to show. Every method gives the names that one template needs."""
 
-    def __init__(self, store: Store, bus: Bus, sources: Sources, address: str) -> None:
+    def __init__(
+        self,
+        store: Store,
+        bus: Bus,
+        sources: Sources,
+        confinement: FoundConfinement,
+        address: str,
+        agents: FindAgent,
+    ) -> None:
+        """``agents`` knows what members are called."""
         self.store = store
+        self.agents = agents
         self._bus = bus
         self._sources = sources
+        self._confinement = confinement
         self._address = address
         self._order = RailOrder(bus.desk)
 
@@ -102,8 +115,7 @@ class Scenes:
             self._order.still(conversations.list_recent(self.store)),
             today=self.store.clock.now().astimezone().date(),
             current=current,
-            running={room.id for room in self._bus.live_rooms()},
-            troubled=troubled,
+            states=troubled | {room.id: _busy(room) for room in self._bus.live_rooms()},
         )
         return {"shell": Shell(groups, self._address, screen)}
 
@@ -112,7 +124,7 @@ class Scenes:
         row = conversations.load_conversation(self.store, room.id)
         return {
             "conversation": conversation_view(row),
-            "floor": floor_view(room.floor),
+            "floor": floor_view(room.floor, self.agents),
             "queue": queue_view(queue.list_queued(self.store, room.id)),
             "composer": self._composer(room, row),
             "examples": SUGGESTIONS,
@@ -144,8 +156,13 @@ class Scenes:
         enter: Literal["steer", "queue"] = (
             "queue" if get_setting(self.store, "composer.enter") == "queue" else "steer"
         )
+        found = self._confinement.known
         return Composer(
-            live=room.floor.is_live, enter=enter, picker=self._picker(room, row.model), access=row.access
+            live=room.floor.is_live,
+            enter=enter,
+            picker=self._picker(room, row.model),
+            access=row.access,
+            badge=found.badge if found else None,
         )
 
     def _picker(self, room: Room, chosen: str | None) -> Picker:
@@ -164,7 +181,8 @@ class Scenes:
 
     def _tasks(self, room: Room) -> tuple[TaskView, ...]:
         return tuple(
-            task_view(turn, messages.find_message(self.store, turn.trigger)) for turn in room.list_turns()
+            task_view(turn, messages.find_message(self.store, turn.trigger), self.agents)
+            for turn in room.list_turns()
         )
 
     def _usage(self, conversation: str) -> UsageView:
@@ -188,6 +206,10 @@ class Scenes:
             known and whole.unknown_costs > 0,
             tuple(BudgetLine(limit.what, limit.spent, limit.allowed) for limit in limits),
         )
+
+
+def _busy(room: Room) -> RailState:
+    return "asking" if room.floor.state == "asking" else "running"
 
 
 def in_order(first: str, others: Sequence[str]) -> str:

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from app.hands.permissions.access import Answer
 from app.providers.wires import loads_litellm
+from app.workspace.web_search import KeyPlace
 
 SourceKindName = Literal["openai", "anthropic", "ollama", "litellm", "gateway"]
 
@@ -46,11 +48,13 @@ class Tested:
 
 @dataclass(frozen=True, slots=True)
 class RuleView:
-    """Something that the user allowed for good."""
+    """Something that the user decided for good."""
 
     id: str
     text: str
+    answer: Answer
     workspace: str
+    """Empty for all of them."""
     since: datetime
 
 
@@ -178,6 +182,17 @@ class SourceForm:
 
     def error(self, name: str) -> str:
         return self.errors.get(name, "")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchKeyView:
+    """The key of a search engine; the key itself is in no page."""
+
+    engine: str
+    title: str
+    place: KeyPlace
+    variable: str
+    """Which may hold it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -25,6 +26,7 @@ from app.web.page_feed import PageFeed
 from app.web.page_views import Toast
 from app.web.rendering import Templates
 from app.web.scene import Scenes
+from app.workspace.agents import find_agent
 from app.workspace.store import Store
 
 LoadPicture = Callable[[str], tuple[str, bytes] | None]
@@ -72,7 +74,7 @@ class Site:
         self.load_picture = load_picture
         self.load_result = load_result
         self.held_keys = HeldKeys(store.clock, lambda: store.new_id("held"))
-        self.scenes = Scenes(store, bus, sources, address)
+        self.scenes = Scenes(store, bus, sources, machine.confinement, address, partial(find_agent, folder))
         self.drawing = Drawing(templates, self.scenes)
         self._feeds: WeakValueDictionary[str, PageFeed] = WeakValueDictionary()
         self._recent: deque[PageFeed] = deque(maxlen=FEEDS_KEPT)

@@ -3,6 +3,7 @@
 WorkspaceError
 ├── NotFound         What was asked for is not (or no longer) there.
 ├── TurnLive         The member's session is busy with another turn.
+├── InvalidRule      A rule or a grant of the user cannot be as it was described.
 ├── InvalidSource    A model source cannot be as it was described.
 ├── InvalidAgent     An agent cannot be as it was described.
 └── AgentChanged     An agent is not any more what was shown to whoever changes it.
@@ -21,6 +22,10 @@ class NotFound(WorkspaceError):
 
 class TurnLive(WorkspaceError):
     """The member's session is busy with another turn."""
+
+
+class InvalidRule(WorkspaceError):
+    """A rule or a grant of the user cannot be as it was described."""
 
 
 class InvalidSource(WorkspaceError):

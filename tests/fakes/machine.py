@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from app.hands.jobs import Jobs
-from app.hands.machine import Machine
+from app.hands.machine import FoundConfinement, Machine
 from app.hands.permissions.confinement import Confinement, Unconfined
 from app.infra.clock import Clock
 from app.infra.ids import new_id
@@ -16,7 +16,8 @@ def unconfined(folder: DataFolder, clock: Clock) -> Machine:
     async def confinement() -> Confinement:
         return Confinement(Unconfined())
 
-    return Machine(os.environ, _as_it_is, _as_it_is, Jobs(folder.jobs, clock, new_id, _as_it_is), confinement)
+    jobs = Jobs(folder.jobs, clock, new_id, _as_it_is)
+    return Machine(os.environ, _as_it_is, _as_it_is, jobs, FoundConfinement(confinement))
 
 
 def _as_it_is(text: str) -> str:

@@ -23,7 +23,7 @@ def test_the_rail_has_today_and_earlier_the_newest_first() -> None:
         replace(conversation("Old"), id="conv_1", updated="2026-11-20T12:00:00.000Z"),
     ]
     groups = rail_groups(
-        rows, today=TODAY, current="conv_2", running={"conv_3"}, troubled={"conv_1": "failed"}
+        rows, today=TODAY, current="conv_2", states={"conv_3": "running", "conv_1": "failed"}
     )
     assert [(group.heading, [item.title for item in group.items]) for group in groups] == [
         ("Today", ["New", UNTITLED]),

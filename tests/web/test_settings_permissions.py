@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from markupsafe import escape
 
 from app.hands.permissions.rules import Rule
 from app.workspace import conversations, rules
@@ -44,7 +45,7 @@ async def test_rules_are_listed_with_their_folder_and_taken_back(tmp_path: Path)
         rules.add_rule(store, PUSH, "/home/me/work")
         page = (await opened.browser.get("/settings/permissions")).text
         assert page.count("<code>git push origin &#39;&lt;b&gt;&#39;</code>") == 1
-        assert "allowed for every member in <bdi>/home/me/work</bdi>" in page
+        assert "allowed, for every member in <bdi>/home/me/work</bdi>" in page
         revoke = f"/settings/permissions/{rule.id}/revoke"
         assert (await opened.browser.post(revoke, {})).status == 303
         assert rules.list_rules(store) == []
@@ -59,3 +60,89 @@ async def test_a_decision_that_comes_too_late_says_so(tmp_path: Path) -> None:
         )
         assert late.status == 409
         assert "This request has already ended, nothing was run." in late.text
+
+
+async def test_the_page_says_what_keeps_commands_in_their_place(tmp_path: Path) -> None:
+    async with open_page(tmp_path) as opened:
+        badge = (await opened.bench.machine.confinement.get()).badge
+        page = (await opened.browser.get("/settings/permissions")).text
+        assert str(escape(badge.sentence)) in page
+        chat = (await opened.browser.get(f"/conversations/{opened.conversation().id}")).text
+        assert str(escape(badge.sentence)) in chat
+
+
+@pytest.mark.parametrize(
+    ("answer", "typed", "shown"),
+    [
+        ("deny", "rm", "rm …"),
+        ("ask", "git commit", "git commit …"),
+        ("allow", "npm 'run x'", "npm 'run x' …"),
+    ],
+)
+async def test_a_rule_about_commands_is_written_by_hand(
+    tmp_path: Path, answer: str, typed: str, shown: str
+) -> None:
+    async with open_page(tmp_path) as opened:
+        sent = {"command": typed, "answer": answer}
+        assert (await opened.browser.post("/settings/permissions/rules", sent)).status == 303
+        assert f"<code>{escape(shown)}</code>" in (await opened.browser.get("/settings/permissions")).text
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [("", "Write the beginning"), ("git 'push", "A quote is not closed"), ("ls | sh", "about one command")],
+)
+async def test_what_is_no_beginning_of_a_command_is_said_beside_it_and_kept(
+    tmp_path: Path, typed: str, why: str
+) -> None:
+    async with open_page(tmp_path) as opened:
+        sent = {"command": typed, "answer": "deny"}
+        refused = await opened.browser.post("/settings/permissions/rules", sent)
+        assert refused.status == 422
+        assert why in refused.text
+        assert f'value="{escape(typed)}"' in refused.text
+        assert rules.list_rules(opened.bench.store) == []
+
+
+async def test_a_folder_is_granted_for_reading_or_more_and_taken_back(tmp_path: Path) -> None:
+    async with open_page(tmp_path) as opened:
+        port = tmp_path / "port"
+        port.mkdir()
+        for use in ("read", "write"):
+            sent = {"folder": str(port), "use": use}
+            assert (await opened.browser.post("/settings/permissions/folders", sent)).status == 303
+        texts = [rule.text for rule in rules.rules_of(opened.bench.store, "/anywhere")]
+        assert sorted(texts) == [f"read and write in {port}", f"read in {port}"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        ("", "Write the whole path"),
+        ("documents", "Write the whole path"),
+        ("/not/there", "There is no folder /not/there"),
+        ("~", "can be granted by nobody"),
+        ("/", "can be granted by nobody"),
+        ("/etc", "can be granted by nobody"),
+        ("~/.ssh", "can be granted by nobody"),
+    ],
+)
+async def test_what_can_never_be_granted_says_why(
+    tmp_path: Path, typed: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    (home / ".ssh").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    async with open_page(tmp_path) as opened:
+        refused = await opened.browser.post("/settings/permissions/folders", {"folder": typed, "use": "read"})
+        assert (refused.status, why in refused.text) == (422, True)
+        assert rules.list_rules(opened.bench.store) == []
+
+
+async def test_the_own_data_is_granted_to_nobody(tmp_path: Path) -> None:
+    async with open_page(tmp_path) as opened:
+        for folder in (opened.bench.folder.root, opened.bench.folder.sessions, tmp_path):
+            refused = await opened.browser.post(
+                "/settings/permissions/folders", {"folder": str(folder), "use": "write"}
+            )
+            assert refused.status == 422

@@ -70,6 +70,17 @@ class ClosedPlaces:
             at = at.enter(name) if at else None
         return at
 
+    def may_be_granted(self, folder: Path) -> bool:
+        """Whether a folder may be opened to tools: it is neither closed nor the system's, and holds no home."""
+        home = self.home.resolve()
+        held = (home, *(own.resolve() for own in self.own))
+        is_system = any(folder.is_relative_to(place) for place in lists.SYSTEM_FOLDERS)
+        return (
+            self.standing(folder) is not None
+            and not any(place.is_relative_to(folder) for place in held)
+            and (not is_system or folder.is_relative_to(home))
+        )
+
     def linked_files(self, at_most: int = 20_000) -> frozenset[FileId]:
         """The closed files that have a second name somewhere; ``at_most`` files of each place are looked at."""
         places = (*self._existing(), *self.own)

@@ -111,15 +111,10 @@ class FileQuestions:
         """For a folder that is asked for: to open it. Else for the same call on the same file."""
         if folder is None:
             return (Rule("allow", (label,), exact=True, categories=found, tool=call.name),)
-        if "dotenv" in found or not self._is_narrow(folder):
+        if "dotenv" in found or not self.gate.closed.may_be_granted(folder.resolve()):
             return ()
         covers = READING if found <= READING else WRITING
         return (Rule("allow", (str(folder),), exact=True, categories=covers, tool=FOLDERS),)
-
-    def _is_narrow(self, folder: Path) -> bool:
-        """Whether opening it opens something, and not the home or half of the machine."""
-        home = self.gate.closed.home.resolve()
-        return not home.is_relative_to(folder) and not self.gate.workspace.is_relative_to(folder)
 
 
 def _granted(path: Path, rules: Sequence[Rule], covers: frozenset[Category]) -> Path | None:

@@ -78,3 +78,23 @@ NOISE = (
     *(".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis"),
 )
 """Folders that a search leaves out unless it starts inside them: made by programs, not by people."""
+
+SYSTEM_FOLDERS = (
+    *(
+        "/bin",
+        "/boot",
+        "/dev",
+        "/etc",
+        "/lib",
+        "/lib32",
+        "/lib64",
+        "/proc",
+        "/root",
+        "/run",
+        "/sbin",
+        "/sys",
+        "/usr",
+    ),
+    *("/Applications", "/Library", "/System", "/private/etc", "/private/var/db"),
+)
+"""What belongs to the machine: nobody grants it, though a single file of it may be read."""

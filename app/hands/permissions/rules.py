@@ -26,7 +26,7 @@ WRITING = frozenset[Category]({"outside", "destructive"})
 WEB = "web"
 """Rules about a host, for whatever goes there."""
 
-_LASTING = frozenset[Category]({"changes", "network", "outside", "dotenv", "deletes", "install", "publish"})
+LASTING = frozenset[Category]({"changes", "network", "outside", "dotenv", "deletes", "install", "publish"})
 """What a rule may allow. All else is the user's decision each time."""
 
 _BEGINNINGS = (
@@ -126,7 +126,7 @@ def offers(verdict: Verdict) -> tuple[Rule, ...]:
         return ()
     command = verdict.commands[0]
     found = frozenset(finding.category for finding in command.findings)
-    if not command.plain or command.words is None or not found <= _LASTING:
+    if not command.plain or command.words is None or not found <= LASTING:
         return ()
     exact = Rule("allow", command.words, exact=True, categories=found)
     length = _beginning(command.words)
