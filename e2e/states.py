@@ -249,6 +249,15 @@ def settings_permissions(stage: Stage) -> None:
     expect(stage.page.locator(".main")).to_contain_text("allowed for every member in")
 
 
+def settings_web(stage: Stage) -> None:
+    """A test of a server that does not run."""
+    stage.server.post("/settings/web", **{"web.search": "searxng", "web.searxng_url": "http://127.0.0.1:9"})
+    stage.page.goto(stage.server.at("/settings/web"))
+    stage.page.get_by_role("button", name="Test the search").click()
+    expect(stage.page.locator("#test")).to_contain_text("Check its address, and that the server runs.")
+    stage.server.post("/settings/web", **{"web.search": "duckduckgo"})
+
+
 def settings_models(stage: Stage) -> None:
     stage.page.goto(stage.server.at("/settings/models"))
 
@@ -376,6 +385,7 @@ STATES: Mapping[str, Callable[[Stage], None]] = {
     "settings-general": settings_general,
     "settings-order": settings_order,
     "settings-permissions": settings_permissions,
+    "settings-web": settings_web,
     "settings-model": settings_model,
     "settings-models": settings_models,
     "source-tested": source_tested,

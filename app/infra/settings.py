@@ -92,6 +92,12 @@ SETTINGS: Mapping[str, Setting] = {
             "Whether members learn from how their work went. Nothing reads it yet.",
         ),
         Setting(
+            "image.model",
+            "text",
+            "",
+            "The model that draws pictures, as provider/model. Empty: members draw none.",
+        ),
+        Setting(
             "memory.enabled",
             "switch",
             False,
@@ -115,6 +121,19 @@ SETTINGS: Mapping[str, Setting] = {
             "off",
             "How much thinking is asked of models that are known to reason. off: none, they do as they are used to.",
             choices=("off", "low", "medium", "high"),
+        ),
+        Setting(
+            "web.search",
+            "choice",
+            "duckduckgo",
+            "Who searches the web. Brave and Tavily need a key, SearXNG the address of a server.",
+            choices=("duckduckgo", "brave", "tavily", "searxng"),
+        ),
+        Setting(
+            "web.searxng_url",
+            "text",
+            "",
+            "The address of a SearXNG server, such as http://127.0.0.1:8888.",
         ),
         Setting(
             "workspace.default",

@@ -9,8 +9,8 @@ from functools import partial
 from anyio.to_thread import run_sync
 from starlette.requests import Request
 
-from app.engine.provider import ModelSource
 from app.infra.settings import SettingError, written
+from app.providers.routing import Sources
 from app.web.forms import read_form
 from app.web.settings_views import Chosen
 from app.web.site import Site, site_of
@@ -49,7 +49,7 @@ async def submit_settings(
     return None
 
 
-def _refusals(sent: Mapping[str, str], typed: Collection[str], models: ModelSource) -> dict[str, str]:
+def _refusals(sent: Mapping[str, str], typed: Collection[str], models: Sources) -> dict[str, str]:
     """Why a value is not taken, by setting; those that are ``typed`` can be typed otherwise. In a thread."""
     refused = {}
     for key, text in sent.items():

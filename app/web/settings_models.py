@@ -30,8 +30,9 @@ from app.workspace.source_keys import add_key, remove_key, remove_source_with_ke
 
 HERE = "/settings/models"
 
-ASKED_WITH = ("model.reasoning", "model.auxiliary")
-"""The settings that count for every model."""
+ASKED_WITH = ("model.reasoning", "model.auxiliary", "image.model")
+MAY_BE_EMPTY = ("model.auxiliary", "image.model")
+"""The settings that count for every model, and those of them that a user types."""
 
 
 async def page(request: Request) -> Response:
@@ -63,7 +64,7 @@ async def order(request: Request) -> Response:
 
 async def asking(request: Request) -> Response:
     """How every model is asked; where a value is not taken, nothing is stored and the field says why."""
-    refused = await submit_settings(request, ASKED_WITH, may_be_empty=("model.auxiliary",))
+    refused = await submit_settings(request, ASKED_WITH, MAY_BE_EMPTY)
     if refused:
         return await show(site_of(request), chosen=refused, status=422)
     return RedirectResponse(f"{HERE}?saved#asking", status_code=303)

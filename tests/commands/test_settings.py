@@ -73,3 +73,18 @@ def test_a_model_for_summaries_that_nobody_offers_is_refused(seat: Seat, llm: Fa
 def test_an_unknown_setting_names_the_nearest(seat: Seat) -> None:
     ran = seat("settings", "get", "composer.entre")
     assert (ran.code, ran.err) == (2, 'There is no setting "composer.entre". Did you mean composer.enter?\n')
+
+
+@pytest.mark.parametrize(
+    ("key", "typed", "why"),
+    [
+        ("image.model", "nobody/gpt-image-1", "cannot be asked for pictures. There is no model source"),
+        ("image.model", "demo/tour", "draws no pictures"),
+        ("web.search", "altavista", "web.search takes duckduckgo or brave or tavily or searxng"),
+        ("web.searxng_url", "ftp://127.0.0.1", "takes an address like http://127.0.0.1:8888"),
+    ],
+)
+def test_a_service_that_cannot_be_asked_is_refused(seat: Seat, key: str, typed: str, why: str) -> None:
+    ran = seat("settings", "set", key, typed)
+    assert (ran.code, why in ran.err) == (2, True)
+    assert seat("settings", "set", "web.searxng_url", "http://127.0.0.1:8888").code == 0

@@ -17,7 +17,7 @@ THINKER = "gpt-5-mini"
 
 @pytest.fixture(autouse=True)
 async def unchanged(models: Models) -> Models:
-    for key in ("model.reasoning", "model.auxiliary"):
+    for key in ("model.reasoning", "model.auxiliary", "image.model"):
         reset_setting(models.opened.bench.store, key)
     return models
 
@@ -101,3 +101,33 @@ async def test_one_whose_source_is_gone_is_said_and_kept(models: Models) -> None
     got = await models.opened.browser.get(HERE)
     assert "Until then the model of the conversation writes them." in note(got, "model.auxiliary")
     assert await chosen(models, "option") == ["lab/small"]
+
+
+async def test_who_draws_is_chosen_of_any_source_that_can_whatever_its_list_says(models: Models) -> None:
+    await models.add(models="big")
+    assert "None is named, so members draw nothing." in words(await section(models, "pictures"))
+    got = await models.post(ASKING, **{"image.model": "lab/gpt-image-1"})
+    assert got.status == 303
+    assert get_setting(models.opened.bench.store, "image.model") == "lab/gpt-image-1"
+    assert "lab/gpt-image-1 is sent each description" in words(await section(models, "pictures"))
+    await models.post(ASKING, **{"image.model": ""})
+    assert get_setting(models.opened.bench.store, "image.model") == ""
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        ("nobody/gpt-image-1", "There is no model source"),
+        ("cave/llama3", '"cave" draws no pictures'),
+        ("demo/tour", '"demo" draws no pictures'),
+    ],
+)
+async def test_a_model_that_cannot_draw_is_refused_beside_its_field(
+    typed: str, why: str, models: Models
+) -> None:
+    await models.add(name="cave", kind="ollama", base_url=models.llm.url, models="llama3", key="")
+    got = await models.post(ASKING, **{"image.model": typed})
+    assert got.status == 422
+    assert why in note(got, "image.model")
+    assert field(got, "image.model").attributes["value"] == typed
+    assert get_setting(models.opened.bench.store, "image.model") == ""
