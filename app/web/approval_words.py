@@ -7,7 +7,6 @@ from typing import Any
 
 from app.group_chat.approvals import TOO_LATE
 from app.web.entries import ApprovalView
-from app.web.member_words import member_hue, member_label
 from app.web.plain import one_line, plain
 from app.web.times import local
 from app.workspace.rows import MessageRow
@@ -33,14 +32,11 @@ def approval_view(row: MessageRow, frame: Mapping[str, Any]) -> ApprovalView:
     data = row.data
     wants, what = _WANTS.get(str(data.get("approval")), ("wants to go on", "What"))
     decision, waits = str(data.get("decision") or ""), row.state == "streaming"
-    label = member_label(row.member)
     decided = _DECIDED.get(decision, "" if waits else TOO_LATE)
     return ApprovalView(
         kind="approval",
-        label=label,
-        hue=member_hue(row.member),
         waits=waits,
-        question=f"{label} {wants}",
+        question=f"{frame['label']} {wants}",
         what=what,
         payload=plain(str(data.get("payload") or "")),
         reasons=tuple(one_line(str(reason)) for reason in data.get("reasons") or ()),

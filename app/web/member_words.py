@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from app.web.plain import one_line
+from app.workspace.agent_files import AgentFile
+
+FindAgent = Callable[[str], AgentFile | None]
+"""The agent of an id, where there is one by now."""
 
 _LABELS = {"user": "You", "commander": "Commander"}
-_HUES = {"commander": "cmd"}
+_HUES = {"user": "", "commander": "cmd"}
 
 
-def member_label(member: str) -> str:
-    return _LABELS.get(member) or one_line(member).replace("_", " ").capitalize() or "Somebody"
+def nobody(_: str) -> AgentFile | None:
+    """Knows no agent: members are called after their ids."""
+    return None
 
 
-def member_hue(member: str) -> str:
-    return _HUES.get(member, "")
+def member_label(member: str, agents: FindAgent = nobody) -> str:
+    """By the name in its file; one that has no file any more is called after its id."""
+    if member in _LABELS:
+        return _LABELS[member]
+    agent = agents(member)
+    called = agent.name if agent else member.replace("_", " ").replace("-", " ").capitalize()
+    return one_line(called) or "Somebody"
+
+
+def member_hue(member: str, agents: FindAgent = nobody) -> str:
+    """The class of its colour, or nothing."""
+    if member in _HUES:
+        return _HUES[member]
+    agent = agents(member)
+    return agent.color if agent else ""

@@ -10,7 +10,6 @@ from app.hands.command_result import Told, find_told
 from app.hands.limits import COMMAND_BYTES
 from app.hands.pictures import name_of
 from app.web.entries import Screen, ToolView
-from app.web.member_words import member_hue, member_label
 from app.web.plain import one_line, plain, plain_output
 from app.web.terminal import Terminal
 from app.web.tool_words import Shown, cut, output_of, target_of, trouble_of, words_for
@@ -29,8 +28,6 @@ def tool_view(row: MessageRow, frame: Mapping[str, Any], live: Terminal | None =
     words, milliseconds = words_for(name), row.data.get("duration_ms")
     return ToolView(
         kind="tool_call",
-        label=member_label(row.member),
-        hue=member_hue(row.member),
         icon=words.icon,
         verb=words.verb,
         target=target_of(name, arguments),

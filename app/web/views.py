@@ -24,7 +24,7 @@ from app.web.entries import (
 from app.web.live_markdown import LiveMarkdown
 from app.web.long_texts import Rest, beginning, rest_of, shortened
 from app.web.markdown import render_markdown
-from app.web.member_words import member_hue, member_label
+from app.web.member_words import FindAgent, member_hue, member_label, nobody
 from app.web.notices import notice_words
 from app.web.others import others_of
 from app.web.plain import first_sentence, one_line, plain
@@ -39,13 +39,23 @@ def message_view(
     live: LiveMarkdown | None = None,
     thought: str | None = None,
     screen: Terminal | None = None,
+    agents: FindAgent = nobody,
 ) -> MessageView:
-    """The view of one row. While it is being written, ``live``, ``thought`` and ``screen`` are what was said by now.
+    """The view of one row. While it is being written, ``live``, ``thought`` and ``screen`` are what was said by now;
+    ``agents`` knows what members are called.
 
     Raises ``LookupError`` for a kind that no template draws.
     """
     kind = _drawn(row.kind)
-    frame = {"id": row.id, "member": row.member, "state": row.state, "time": local(row.created)}
+    ours = kind in ("notice", "error")
+    frame = {
+        "id": row.id,
+        "member": row.member,
+        "label": "Plancia" if ours else member_label(row.member, agents),
+        "hue": "" if ours else member_hue(row.member, agents),
+        "state": row.state,
+        "time": local(row.created),
+    }
     match kind:
         case "user":
             return _user(row, frame)
@@ -80,8 +90,6 @@ def _drawn(kind: MessageKind) -> DrawnKind:
 def _user(row: MessageRow, frame: Mapping[str, Any]) -> UserView:
     return UserView(
         kind="user",
-        label="You",
-        hue="",
         text=plain(beginning(row.text)),
         rest=rest_of(row.text, _whole(row)),
         sent=row.data.get("sent"),
@@ -100,8 +108,6 @@ def _assistant(
     growing = Rest("", "", _whole(row)) if live and live.is_full else None
     return AssistantView(
         kind="assistant",
-        label=member_label(row.member),
-        hue=member_hue(row.member),
         html=Markup("").join(live.closed) if streams and live else render_markdown(beginning(row.text)),
         tail=live.tail if streams and live else None,
         rest=growing if streams else rest_of(row.text, _whole(row)),
@@ -116,8 +122,6 @@ def _notice(row: MessageRow, frame: Mapping[str, Any]) -> NoticeView:
     waits = words.needs_user and not row.data.get("settled")
     return NoticeView(
         kind="notice",
-        label="Plancia",
-        hue="",
         words=words,
         waits=waits,
         resume=_resume(row),
@@ -146,8 +150,6 @@ def _error(row: MessageRow, frame: Mapping[str, Any]) -> ErrorView:
     settled = bool(row.data.get("settled"))
     return ErrorView(
         kind="error",
-        label="Plancia",
-        hue="",
         title=title,
         more=more,
         detail=plain(str(row.data.get("detail") or "")),

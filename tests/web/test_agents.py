@@ -10,6 +10,7 @@ import pytest
 from app.prompts.team import TEAM
 from app.workspace.agent_tools import ALL_TOOLS
 from app.workspace.agents import list_agents, load_agent
+from app.workspace.messages import add_message
 from app.workspace.sessions import session_of
 from app.workspace.turns import start_turn
 from tests.web.asgi import Got
@@ -239,6 +240,19 @@ async def test_trying_one_begins_a_message_to_it(opened: Open) -> None:
     box = page.find("message")
     assert box is not None
     assert box.text == "@Coder "
+
+
+async def test_what_a_member_said_stands_under_its_name_and_in_its_colour(opened: Open) -> None:
+    path = put(opened, "harbour-clerk.md", CLERK.replace("<b>", ""))
+    room = opened.conversation()
+    add_message(opened.bench.store, room.id, kind="assistant", member="harbour-clerk", text="Three berths.")
+    opened.bench.bus.changed(room.id)
+    for label, hue in (("Harbour clerk", "a8"), ("Clerk", "a2")):
+        page = LivePage.parsed((await opened.browser.get(f"/conversations/{room.id}")).text)
+        (article,) = page.all("article")
+        assert label in words(article)
+        assert hue in article.attributes["class"].split()
+        path.write_text("---\nname: Clerk\ncolor: blue\n---\nKeep the books.")
 
 
 def test_no_tool_is_in_two_groups() -> None:

@@ -151,7 +151,7 @@ def test_each_message_is_said_in_plain_words_and_cut() -> None:
         Message("assistant", (Text("Half"), Marker("interrupted")), "a2", TIME),
         Message("user", (Text("## Goal"),), "s1", TIME, summary=Summary(None)),
     )
-    items = left_out(history, "commander", 0, 99)
+    items = left_out(history, "Commander", 0, 99)
     assert [(item.label, item.shown.text.split("\n")[-1]) for item in items] == [
         ("You", "Read it\ufffd."),
         ("Commander", "→ read a.txt"),
@@ -161,4 +161,4 @@ def test_each_message_is_said_in_plain_words_and_cut() -> None:
         ("Earlier summary", "## Goal"),
     ]
     assert items[2].shown.note == "first 30 of 101 lines shown"
-    assert left_out(history, "commander", 2, 1) == items[2:3]
+    assert left_out(history, "Commander", 2, 1) == items[2:3]
