@@ -14,7 +14,11 @@ from app.group_chat.asides import asides
 MARKER = "<handback />"
 """As members are told to write it."""
 
+LONGEST = 80
+"""Characters of a line that may be a marker, blanks included; a longer one is text, and is shown as it grows."""
+
 _MARKER = re.compile(r" {0,3}<handback[ \t]*(?:/>|>[ \t]*</handback[ \t]*>)", re.IGNORECASE | re.ASCII)
+_WITHOUT_BLANKS = ("<handback/>", "<handback></handback>")
 _BLANKS = re.compile(r"\s+")
 
 
@@ -27,11 +31,10 @@ class Handback(NamedTuple):
 
 def read_handback(text: str) -> Handback:
     """Read the whole last text of a turn. Only for a member that holds the floor, see ``floor.hear``."""
-    said = text.rstrip()
-    first = _last_line(said)
-    if not _MARKER.fullmatch(said, first) or _is_aside(text, len(said) - 1):
+    first, line = _last_line(text)
+    if not _MARKER.fullmatch(line) or _is_aside(text, first + len(line) - 1):
         return Handback(False, text)
-    return Handback(True, said[:first].rstrip())
+    return Handback(True, text[:first].rstrip())
 
 
 def safe_length(text: str) -> int:
@@ -40,15 +43,16 @@ def safe_length(text: str) -> int:
     A last line that is a marker, or may yet become one, waits. Whatever follows, what was shown stays right, but
     for blanks at its end; when the text has ended, ``read_handback`` says what is shown of it.
     """
+    first, line = _last_line(text)
+    begun = _BLANKS.sub("", line).lower()
+    return first if begun and any(marker.startswith(begun) for marker in _WITHOUT_BLANKS) else len(text)
+
+
+def _last_line(text: str) -> tuple[int, str]:
+    """Where the last line with anything on it begins, and the line; nothing for one that is too long."""
     said = text.rstrip()
-    first = _last_line(said)
-    line = _BLANKS.sub("", said[first:]).lower()
-    may_become = line and ("<handback/>".startswith(line) or "<handback></handback>".startswith(line))
-    return first if may_become else len(text)
-
-
-def _last_line(said: str) -> int:
-    return max(said.rfind("\n"), said.rfind("\r")) + 1
+    first = max(said.rfind("\n"), said.rfind("\r")) + 1
+    return first, said[first:] if len(said) - first <= LONGEST else ""
 
 
 def _is_aside(text: str, position: int) -> bool:

@@ -49,6 +49,7 @@ def test_a_marker_may_be_written_a_little_differently(text: str, shown: str) -> 
     "last",
     [
         "<handback>",
+        f"<handback{' ' * 80}/>",
         "<handbac\u212a />",  # the sign of a kelvin
         "<handback-note />",
         "<handback\n/>",
@@ -81,5 +82,5 @@ def test_what_was_shown_of_a_growing_text_stays_right(pieces: list[str]) -> None
 
 def test_only_a_line_that_may_become_a_marker_waits() -> None:
     assert safe_length("Done.\n<handb") == len("Done.\n")
-    for text in ("Done. <handb", "Done.\n<hands", "Done.\n<b", "Done.", ""):
+    for text in ("Done. <handb", "Done.\n<hands", "Done.\n<b", "Done.", "", f"<{' ' * 80}h"):
         assert safe_length(text) == len(text)
