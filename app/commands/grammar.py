@@ -176,6 +176,14 @@ def _usage(parser: Parser) -> None:
     _json(parser, "print JSON")
 
 
+def _undo(parser: Parser) -> None:
+    parser.add_argument("--conversation", metavar="ID", help="whose turn (else the last conversation)")
+    parser.add_argument(
+        "--turn", type=turn, metavar="N", help="its number in the list (else the last one that changed files)"
+    )
+    parser.add_argument("--list", action="store_true", help="only show what can be taken back")
+
+
 def _doctor(parser: Parser) -> None:
     parser.add_argument(
         "--fix", action="store_true", help="repair what can be repaired without losing anything"
@@ -208,6 +216,7 @@ GRAMMAR: Mapping[str, Command] = {
     "agent show": Command("the file of one agent", _name),
     "agent import": Command("take over agents of other programs", _agent_import),
     "agent remove": Command("remove an agent, or bring back the one that ships", _name),
+    "undo": Command("take back what a turn did to files", _undo),
     "usage": Command("what the model calls took and cost", _usage),
     "doctor": Command("what is wrong, in words", _doctor),
 }
@@ -245,6 +254,10 @@ def help_of(words: Sequence[str]) -> str:
 
 def port(text: str) -> int:
     return int(_number(text, 0, 65535, "a port is a whole number from 0 to 65535", whole=True))
+
+
+def turn(text: str) -> int:
+    return int(_number(text, 1, 10**6, "a turn is a whole number above 0, see --list", whole=True))
 
 
 def tokens(text: str) -> int:
