@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import assert_never
 
 from app.engine.messages import Block, Image, Marker, Message, Reasoning, Text, ToolCall, ToolResult
-from app.web.member_words import member_label
 from app.web.times import local
 from app.web.tool_words import Shown, cut, target_of, words_for
 
@@ -26,25 +25,25 @@ class LeftOut:
     shown: Shown
 
 
-def left_out(messages: Sequence[Message], member: str, start: int, count: int) -> tuple[LeftOut, ...]:
-    """The items of ``count`` messages from ``start`` on, in order; ``member`` is whose history it is."""
+def left_out(messages: Sequence[Message], label: str, start: int, count: int) -> tuple[LeftOut, ...]:
+    """The items of ``count`` messages from ``start`` on, in order; ``label`` is what its member is called."""
     tools = {call.id: call.name for message in messages for call in message.calls}
-    return tuple(_item(message, member, tools) for message in messages[start : start + count])
+    return tuple(_item(message, label, tools) for message in messages[start : start + count])
 
 
-def _item(message: Message, member: str, tools: dict[str, str]) -> LeftOut:
+def _item(message: Message, label: str, tools: dict[str, str]) -> LeftOut:
     text = "\n\n".join(said for block in message.blocks if (said := _said(block)))
     return LeftOut(
-        _label(message, member, tools), local(message.time), cut(text, LINES_SHOWN, CHARACTERS_SHOWN)
+        _label(message, label, tools), local(message.time), cut(text, LINES_SHOWN, CHARACTERS_SHOWN)
     )
 
 
-def _label(message: Message, member: str, tools: dict[str, str]) -> str:
+def _label(message: Message, label: str, tools: dict[str, str]) -> str:
     if message.summary is not None:
         return "Earlier summary"
     match message.role:
         case "assistant":
-            return member_label(member)
+            return label
         case "tool":
             return "Result of " + ", ".join(_names(message, tools))
         case "user":

@@ -13,6 +13,7 @@ from app.engine.view import replaced_by
 from app.group_chat.room import Room
 from app.web.left_out import left_out
 from app.web.markdown import render_markdown
+from app.web.member_words import member_label
 from app.web.page_views import conversation_view
 from app.web.site import is_htmx, site_of
 from app.web.views import organised_address
@@ -30,14 +31,15 @@ async def page(request: Request) -> Response:
     site = site_of(request)
     room = site.bus.room(request.path_params["id"])
     row = _notice(room, request.path_params["message"])
-    values = {"id": row.id, **await _values(room, row, _start(request.query_params.get("from", "0")))}
+    label = member_label(row.member, site.scenes.agents)
+    values = {"id": row.id, **await _values(room, row, label, _start(request.query_params.get("from", "0")))}
     if is_htmx(request):
         return HTMLResponse(site.templates.render("organised/part.html", **values))
     view = conversation_view(conversations.load_conversation(site.store, room.id))
     return site.page("organised/page.html", conversation=view, **values, **site.scenes.shell(room.id))
 
 
-async def _values(room: Room, row: MessageRow, start: int) -> dict[str, Any]:
+async def _values(room: Room, row: MessageRow, label: str, start: int) -> dict[str, Any]:
     """What the template needs; ``trouble`` is a sentence where there is nothing to show."""
     try:
         history = await room.read_history(row.turn or "")
@@ -53,7 +55,7 @@ async def _values(room: Room, row: MessageRow, start: int) -> dict[str, Any]:
     return {
         "trouble": "",
         "summary": "" if start else render_markdown(summary.text),
-        "items": left_out(gone, row.member, start, SHOWN),
+        "items": left_out(gone, label, start, SHOWN),
         "start": start,
         "count": len(gone),
         "next": f"{organised_address(row)}?from={start + SHOWN}" if rest > 0 else "",

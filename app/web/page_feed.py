@@ -133,13 +133,14 @@ class PageFeed:
 
     def view(self, row: MessageRow) -> MessageView:
         """An article as a reader sees it now: of one that is being written, all that has been drawn."""
+        agents = self._drawing.scenes.agents
         if row.state != "streaming":
             self._growing.pop(row.id, None)
-            return message_view(row)
+            return message_view(row, agents=agents)
         entry = self._growing.get(row.id) or self._begun(row)
         if row.kind == "tool_call":
-            return message_view(row, screen=entry.screen)
-        return message_view(row, entry.markdown, entry.thought.text)
+            return message_view(row, screen=entry.screen, agents=agents)
+        return message_view(row, entry.markdown, entry.thought.text, agents=agents)
 
     def _begun(self, row: MessageRow) -> GrowingEntry:
         entry = self._growing[row.id] = GrowingEntry()
