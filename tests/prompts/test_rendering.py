@@ -27,6 +27,8 @@ OTHERS = {
     "name": "Coder",
     "body": "You write code.",
     "part": "dispatched",
+    "request": "Make a plan.",
+    "job": "Count the boats.",
 }
 """Values of the other prompts."""
 NAMES = sorted(file.stem for file in Path(prompts.__file__).parent.glob("*.md"))
