@@ -233,6 +233,26 @@ def details_drawer(stage: Stage) -> None:
     expect(stage.page.get_by_role("tabpanel", name="Usage")).to_be_visible()
 
 
+def agents(stage: Stage) -> None:
+    """The team, an own one, one whose file is broken, and what came of taking over others."""
+    folder = stage.server.data / "agents"
+    (folder / "night-watch.md").write_text("---\nname: Night watch\nmodel: none\ndisabled: true\n---\nWatch.")
+    (folder / "broken.md").write_text("---\nname: Broken\n")
+    stage.page.goto(stage.server.at("/agents"))
+    stage.page.get_by_text("1 remark on its file").click()
+    stage.page.get_by_label("A folder or file").fill(str(folder))
+    stage.page.get_by_role("button", name="Take over").click()
+    expect(stage.page.get_by_role("region", name="Taken over")).to_be_visible()
+
+
+def agent_edit(stage: Stage) -> None:
+    """An agent with a name that somebody else has, its tools chosen one by one."""
+    stage.page.goto(stage.server.at("/agents/analyst"))
+    stage.page.get_by_label("Name", exact=True).fill("Coder")
+    stage.page.get_by_role("button", name="Save").click()
+    expect(stage.page.get_by_text("There is an agent called Coder already")).to_be_visible()
+
+
 def settings_general(stage: Stage) -> None:
     stage.page.goto(stage.server.at("/settings"))
 
@@ -382,6 +402,8 @@ STATES: Mapping[str, Callable[[Stage], None]] = {
     "details-drawer": details_drawer,
     "waiting": waiting,
     "model-finder": model_finder,
+    "agents": agents,
+    "agent-edit": agent_edit,
     "settings-general": settings_general,
     "settings-order": settings_order,
     "settings-permissions": settings_permissions,

@@ -22,6 +22,7 @@ SCRIPTS = (
     "js/dialogs.js",
     "js/asks.js",
     "js/toast.js",
+    "js/unsent.js",
     "js/tabs.js",
     "js/clock.js",
     "js/copy.js",
