@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
 
 from app.engine.errors import Aborted
 
@@ -33,23 +33,33 @@ class Abort:
         if self._is_set:
             raise Aborted
 
-    @asynccontextmanager
-    async def guard(self) -> AsyncIterator[None]:
+    def guard(self) -> AbstractAsyncContextManager[None]:
         """Await inside this block: the stop cancels the wait and leaves as ``Aborted``.
 
-        The block must not yield to a consumer. It stands on ``asyncio.timeout`` without a deadline, whose
-        cancellation of its own task is well defined also when others cancel that task at the same moment.
+        The block must not yield to a consumer.
         """
-        self.check()
-        wait = asyncio.timeout(None)
+        return _Guard(self, self._waits)
+
+
+class _Guard(AbstractAsyncContextManager[None]):
+    """Stands on ``asyncio.timeout`` without a deadline, whose cancellation of its own task is well defined also when
+    others cancel that task at the same moment."""
+
+    def __init__(self, abort: Abort, waits: set[asyncio.Timeout]) -> None:
+        self._abort = abort
+        self._waits = waits
+        self._wait = asyncio.timeout(None)
+
+    async def __aenter__(self) -> None:
+        self._abort.check()
+        await self._wait.__aenter__()
+        self._waits.add(self._wait)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._waits.discard(self._wait)
         try:
-            async with wait:
-                self._waits.add(wait)
-                try:
-                    yield
-                finally:
-                    self._waits.discard(wait)
+            await self._wait.__aexit__(kind, error, trace)
         except TimeoutError:
-            if wait.expired():
-                raise Aborted from None
-            raise
+            raise Aborted from None

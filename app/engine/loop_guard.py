@@ -7,7 +7,7 @@ What moves is left alone: other arguments are another call, and a success with a
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import pairwise
@@ -89,8 +89,9 @@ class _Made:
 
     def repeats(self, older: _Made) -> bool:
         """An error that says something else is still an error; a success that does has moved."""
-        moved = not self.failed and None not in (self.answer, older.answer) and self.answer != older.answer
-        return self.signature == older.signature and not moved
+        if self.signature != older.signature:
+            return False
+        return self.failed or None in (self.answer, older.answer) or self.answer == older.answer
 
 
 class LoopGuard:
@@ -110,8 +111,8 @@ class LoopGuard:
             return Loop("idle", call.name, self._idle_steps)
         made = _Made(signature_of(call))
         self._recent.append(made)
-        for length in range(1, LONGEST_RING + 1):
-            if self._repeated(made, length) >= (STOP_BEFORE - 1) * length:
+        for length, repeated in self._repetitions(made):
+            if repeated >= (STOP_BEFORE - 1) * length:
                 self._recent.pop()
                 return Loop("repeat" if length == 1 else "ring", call.name, STOP_BEFORE - 1)
         self._running[call.id] = made
@@ -125,8 +126,8 @@ class LoopGuard:
         made.answer, made.failed = _digest(f"{is_error} {text}"), is_error
         self._answered, self._last_name = True, call.name
         self._new = self._is_new(made) or self._new
-        for length in range(1, LONGEST_RING + 1):
-            if self._repeated(made, length) == (WARN_AT - 1) * length:
+        for length, repeated in self._repetitions(made):
+            if repeated == (WARN_AT - 1) * length:
                 return Loop("repeat" if length == 1 else "ring", call.name, WARN_AT)
         return None
 
@@ -137,21 +138,13 @@ class LoopGuard:
         self._answered = self._new = False
         return Loop("idle", self._last_name, IDLE_WARN_AT) if self._idle_steps == IDLE_WARN_AT else None
 
-    def _repeated(self, made: _Made, length: int) -> int:
-        """How many calls in a row, up to this one, are those of ``length`` calls before. Rings have unlike calls."""
+    def _repetitions(self, made: _Made) -> Iterator[tuple[int, int]]:
+        """For each length of a ring, how many calls in a row, up to this one, are those of so many calls before."""
         calls = list(self._recent)
-        if made not in calls:
-            return 0
-        calls = calls[: calls.index(made) + 1]
-        ring = calls[-length:]
-        if length > 1 and all(one.signature == other.signature for one, other in pairwise(ring)):
-            return 0
-        count = 0
-        for older, newer in zip(reversed(calls[:-length]), reversed(calls), strict=False):
-            if not newer.repeats(older):
-                break
-            count += 1
-        return count
+        if made in calls:
+            calls = calls[: calls.index(made) + 1]
+            for length in range(1, LONGEST_RING + 1):
+                yield length, _repeated(calls, length)
 
     def _is_new(self, made: _Made) -> bool:
         """Whether a call succeeded with another answer than it had before, if it was made before."""
@@ -163,6 +156,18 @@ class LoopGuard:
         if len(self._known) > REMEMBERED:
             del self._known[next(iter(self._known))]
         return before != made.answer
+
+
+def _repeated(calls: list[_Made], length: int) -> int:
+    """How many calls at the end are those of ``length`` calls before. Rings have unlike calls."""
+    count = 0
+    for older, newer in zip(reversed(calls[:-length]), reversed(calls), strict=False):
+        if not newer.repeats(older):
+            break
+        count += 1
+    ring = calls[-length:]
+    alike = count and length > 1 and all(one.signature == other.signature for one, other in pairwise(ring))
+    return 0 if alike else count
 
 
 def signature_of(call: ToolCall) -> bytes:

@@ -43,7 +43,7 @@ class Crew:
     ) -> None:
         for task in self._tasks:
             task.cancel()
-        cancelled = await self._wait()
+        cancelled = None if self._all_done() else await self._wait()
         for task in self._tasks:
             if not task.done():
                 failure("task_left_behind", RuntimeError(task.get_name()))
@@ -58,9 +58,12 @@ class Crew:
         until, cancelled = now() + self._grace, None
         # The shield keeps an anyio scope from cancelling again at every turn of the loop.
         with anyio.CancelScope(shield=True):
-            while (left := until - now()) > 0 and not all(task.done() for task in self._tasks):
+            while (left := until - now()) > 0 and not self._all_done():
                 try:
                     await asyncio.wait(self._tasks, timeout=left)
                 except asyncio.CancelledError as error:
                     cancelled = error
         return cancelled
+
+    def _all_done(self) -> bool:
+        return all(task.done() for task in self._tasks)

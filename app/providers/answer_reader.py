@@ -131,4 +131,8 @@ def _is_whole(response: httpx.Response) -> bool:
 
 
 def _pieces(response: httpx.Response) -> AsyncIterator[bytes]:
-    return response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
+    """As they come; httpx would cut and count what needs neither."""
+    if "content-encoding" in response.headers:
+        return response.aiter_bytes()
+    assert isinstance(response.stream, httpx.AsyncByteStream)
+    return aiter(response.stream)
