@@ -46,7 +46,7 @@ DRAWN_BY_ITS_ROW = {
 }  # fmt: skip
 """Events that say nothing beyond the message that changes with them."""
 
-OF_THE_PAGE = {"desk_changed", "snapshot", "tasks"}
+OF_THE_PAGE = {"desk_changed", "jobs", "snapshot", "tasks"}
 """Templates of the stream for what is no event of a room."""
 
 

@@ -113,6 +113,11 @@ class Jobs:
         """Newest first."""
         return [job for job in self._all() if conversation in (None, job.conversation)]
 
+    def count_running(self) -> int:
+        """As cheaply as it can be known."""
+        open_ends = (path.name for path in self.folder.glob("job_*") if not (path / "end.json").exists())
+        return sum(job is not None and job.state == "running" for job in map(self._find, open_ends))
+
     def load(self, id: str) -> Job:
         """Raises ``Refused`` for an id that names no job."""
         job = self._find(id)

@@ -29,6 +29,7 @@ SCRIPTS = (
     "js/keys.js",
     "js/order.js",
     "js/picker.js",
+    "js/job.js",
 )
 
 EARLY = ("js/theme.js",)

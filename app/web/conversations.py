@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import urlencode
 
-from sse_starlette import EventSourceResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -14,6 +12,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from app.group_chat.room import Room
 from app.web import welcome
 from app.web.forms import read_form
+from app.web.frames import streamed
 from app.web.page_views import conversation_view
 from app.web.site import Site, done, is_htmx, onward, site_of
 from app.web.toasts import way_back
@@ -22,9 +21,6 @@ from app.workspace.errors import WorkspaceError
 from app.workspace.folders import chosen_folder, usable_folder
 
 PANEL_TABS = ("tasks", "plan", "files", "usage")
-PING_SECONDS = 15
-STALLED_SECONDS = 30
-"""A reader that takes nothing for so long has lost its line; it comes back with its cursor."""
 
 
 async def home(request: Request) -> Response:
@@ -107,13 +103,7 @@ async def stream(request: Request) -> Response:
     """Everything that happens, as frames of HTML, from the reader's cursor on."""
     site, room = _place(request)
     cursor = request.headers.get("last-event-id") or request.query_params.get("after")
-    frames: AsyncIterator[bytes] = site.feed(room).follow(cursor)
-    return EventSourceResponse(
-        frames,
-        ping=PING_SECONDS,
-        send_timeout=STALLED_SECONDS,
-        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
-    )
+    return streamed(site.feed(room).follow(cursor))
 
 
 async def send(request: Request) -> Response:

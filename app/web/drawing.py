@@ -54,6 +54,9 @@ class Drawing:
     def files_changed(self, room: Room) -> str:
         return self._draw("files_changed", **self.scenes.details(room))
 
+    def jobs(self, room: Room) -> str:
+        return self._draw("jobs", **self.scenes.details(room), **self.scenes.shell(room.id))
+
     def desk_changed(self, room: Room) -> str:
         return self._draw("desk_changed", **self.scenes.shell(room.id))
 

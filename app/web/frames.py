@@ -2,6 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
+from sse_starlette import EventSourceResponse
+
+PING_SECONDS = 15
+STALLED_SECONDS = 30
+"""A reader that takes nothing for so long has lost its line; it comes back with its cursor."""
+
+
+def streamed(frames: AsyncIterator[bytes]) -> EventSourceResponse:
+    """The answer that hands them out as they come."""
+    return EventSourceResponse(
+        frames,
+        ping=PING_SECONDS,
+        send_timeout=STALLED_SECONDS,
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
+
 
 def frame(id: str, html: str) -> bytes:
     """An unnamed event: its ``hx-partial`` elements are swapped into the page."""

@@ -7,7 +7,7 @@ equals a page that is loaded then, because both are made by the same templates f
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -32,6 +32,8 @@ from app.web.views import message_view
 from app.workspace.rows import MessageRow
 
 FRAMES_KEPT = 2048
+JOBS_SECONDS = 2.0
+"""Between two looks at the background jobs."""
 FLUSH_SECONDS = 0.03
 """Pieces of text that arrive within this time go out together."""
 
@@ -92,6 +94,9 @@ class PageFeed:
         self._seen_desk = bus.desk.number
         self._growing: dict[str, GrowingEntry] = {}
         self._readers = 0
+        self._jobs: Sequence[object] = ()
+        """How background jobs stood when they were looked at last; nothing where a reader may not know it."""
+        self._look: asyncio.TimerHandle | None = None
         self._unwatch: tuple[Callable[[], None], ...] = ()
         self._due: asyncio.TimerHandle | None = None
         self._drawn_at = 0.0
@@ -172,16 +177,32 @@ class PageFeed:
     def _reading(self) -> Iterator[None]:
         """While anybody reads, frames are drawn as things happen; without readers nothing is."""
         self._readers += 1
+        self._jobs = ()
         if self._readers == 1:
             self._unwatch = (self._room.feed.watch(self._news), self._desk.watch(self._news))
+            self._look_later()
         try:
             yield
         finally:
             self._readers -= 1
             if self._readers == 0:
                 self._call_off()
+                if self._look is not None:
+                    self._look.cancel()
                 for unwatch in self._unwatch:
                     unwatch()
+
+    def _look_later(self) -> None:
+        self._look = asyncio.get_running_loop().call_later(JOBS_SECONDS, self._look_at_jobs)
+
+    def _look_at_jobs(self) -> None:
+        """They begin and end in processes of their own, and no event tells of it."""
+        self._look_later()
+        jobs = self._drawing.scenes.jobs_stand()
+        if jobs != self._jobs:
+            self._jobs = jobs
+            self.draw()
+            self._publish(self._drawing.jobs(self._room))
 
     def _news(self) -> None:
         """Draw at once after a pause, else when the flush time is over."""

@@ -53,6 +53,8 @@ class Shell:
     """Host and port this browser talks to."""
     screen: str = ""
     """The part of the workspace that is open: ``settings`` or nothing."""
+    jobs: int = 0
+    """Background jobs that run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from app.group_chat.bus import Bus
 from app.group_chat.events import DeskEvent
 from app.group_chat.room import Room
-from app.hands.machine import FoundConfinement
+from app.hands.machine import Machine
 from app.infra.feed import Feed
 from app.providers.demo import LABEL as DEMO_LABEL
 from app.providers.demo import MODEL as DEMO
@@ -17,6 +17,7 @@ from app.providers.demo import SUGGESTIONS
 from app.providers.routing import Sources
 from app.web.deed_views import deed_views
 from app.web.entries import DRAWN_KINDS, MessageView
+from app.web.job_views import JobView, job_view
 from app.web.member_words import FindAgent
 from app.web.page_views import (
     BudgetLine,
@@ -41,6 +42,9 @@ from app.workspace.store import Store
 
 ENTRIES_SHOWN = 100
 """Messages of a conversation that a page shows at first; earlier ones are loaded on request."""
+
+JOBS_SHOWN = 8
+"""In the panel of a conversation."""
 
 View = Callable[[MessageRow], MessageView]
 
@@ -91,7 +95,7 @@ class Scenes:
         store: Store,
         bus: Bus,
         sources: Sources,
-        confinement: FoundConfinement,
+        machine: Machine,
         address: str,
         agents: FindAgent,
     ) -> None:
@@ -100,7 +104,7 @@ class Scenes:
         self.agents = agents
         self._bus = bus
         self._sources = sources
-        self._confinement = confinement
+        self._machine = machine
         self._address = address
         self._order = RailOrder(bus.desk)
 
@@ -117,7 +121,7 @@ class Scenes:
             current=current,
             states=troubled | {room.id: _busy(room) for room in self._bus.live_rooms()},
         )
-        return {"shell": Shell(groups, self._address, screen)}
+        return {"shell": Shell(groups, self._address, screen, self._machine.jobs.count_running())}
 
     def conversation(self, room: Room) -> dict[str, Any]:
         """Title bar, model picker, floor line, queue, composer."""
@@ -131,13 +135,21 @@ class Scenes:
         }
 
     def details(self, room: Room) -> dict[str, Any]:
-        """The panel: tasks, changed files, usage."""
-        deeds = deed_views(room.id, room.undoing.deeds(), self.abouts(room))
-        return {"tasks": self._tasks(room), "deeds": deeds, "usage": self._usage(room.id)}
+        """The panel: tasks, background jobs, changed files, usage."""
+        return {
+            "tasks": self._tasks(room),
+            "jobs": self._jobs_of(room),
+            "deeds": deed_views(room.id, room.undoing.deeds(), self.abouts(room)),
+            "usage": self._usage(room.id),
+        }
 
     def abouts(self, room: Room) -> dict[str, str]:
         """What each turn was about, by its id."""
         return {task.id: task.name for task in self._tasks(room)}
+
+    def jobs_stand(self) -> Sequence[object]:
+        """How all jobs stand; equal as long as none began, ended, or is kept from now on."""
+        return self._machine.jobs.list_all()
 
     def log(self, room: Room, view: View, before: int | None = None) -> dict[str, Any]:
         """The newest messages, or those before a position, and the way to earlier ones."""
@@ -156,7 +168,7 @@ class Scenes:
         enter: Literal["steer", "queue"] = (
             "queue" if get_setting(self.store, "composer.enter") == "queue" else "steer"
         )
-        found = self._confinement.known
+        found = self._machine.confinement.known
         return Composer(
             live=room.floor.is_live,
             enter=enter,
@@ -184,6 +196,9 @@ class Scenes:
             task_view(turn, messages.find_message(self.store, turn.trigger), self.agents)
             for turn in room.list_turns()
         )
+
+    def _jobs_of(self, room: Room) -> tuple[JobView, ...]:
+        return tuple(job_view(self.store, job) for job in self._machine.jobs.list_all(room.id)[:JOBS_SHOWN])
 
     def _usage(self, conversation: str) -> UsageView:
         lines = tuple(

@@ -74,8 +74,10 @@ class Site:
         self.load_picture = load_picture
         self.load_result = load_result
         self.held_keys = HeldKeys(store.clock, lambda: store.new_id("held"))
-        self.scenes = Scenes(store, bus, sources, machine.confinement, address, partial(find_agent, folder))
+        self.scenes = Scenes(store, bus, sources, machine, address, partial(find_agent, folder))
         self.drawing = Drawing(templates, self.scenes)
+        self.is_closing = False
+        """The server is about to end."""
         self._feeds: WeakValueDictionary[str, PageFeed] = WeakValueDictionary()
         self._recent: deque[PageFeed] = deque(maxlen=FEEDS_KEPT)
 
@@ -96,6 +98,7 @@ class Site:
 
     def close_streams(self) -> None:
         """The server is about to end: every open stream says goodbye, and nobody comes back from a login."""
+        self.is_closing = True
         for feed in list(self._feeds.values()):
             feed.feed.close()
         self.attempts.close()

@@ -16,6 +16,7 @@ from app.infra.paths import asset_root
 from app.providers.demo import SUGGESTIONS
 from app.web.assets import Assets
 from app.web.deed_views import deed_views
+from app.web.job_views import JobView
 from app.web.page_views import (
     Composer,
     ModelOption,
@@ -30,6 +31,7 @@ from app.web.page_views import (
     task_view,
 )
 from app.web.rendering import Templates
+from app.web.times import local
 from app.web.views import MessageView, message_views
 from app.workspace.rows import (
     ConversationRow,
@@ -55,6 +57,22 @@ DONE = StepRow("step_1", "conv_1", "turn_1", "c", "bash", None, "snap_1", "snap_
 UNDONE = replace(DONE, id="step_2", turn="undo_1", call_id="", tool=RESTORE, undoes="turn_1")
 RESTING = Floor()
 WRITING = Floor("writing", "commander", "turn_1", TIME)
+
+JOB = JobView(
+    id="job_1",
+    command="make <b>serve</b>",
+    first_line="make <b>serve</b>",
+    folder="/home/me/work",
+    conversation="A title",
+    came_from="/conversations/conv_1",
+    mark="live",
+    tone="",
+    word="running",
+    runs=True,
+    is_kept=False,
+    since=local(TIME),
+    seconds=None,
+)
 
 _numbers = itertools.count(1)
 
@@ -176,6 +194,7 @@ def values(messages: Sequence[MessageView] = (), floor: Floor = RESTING, **more:
         "usage": UsageView((UsageLine("a/b", 2, 1200, 300, 0.2),), 1500, 0.2, True),
         "tasks": (task_view(turn, None),),
         "deeds": deed_views("conv_1", deeds_of([DONE, UNDONE]), {}),
+        "jobs": (JOB,),
         "tab": "tasks",
         "cursor": "boot-1",
     }
