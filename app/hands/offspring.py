@@ -34,7 +34,12 @@ _WRAPPERS = frozenset({"bwrap"})
 
 
 def reserve() -> None:
-    """Hold that descriptor: no shell has a word for those above it. To be called before any other is opened."""
+    """Hold that descriptor: no shell has a word for those above it. To be called before any other is opened.
+
+    Whatever came along from the app is let go: who waits there for its end would wait for this process.
+    """
+    # uvloop leaves its ends of the pipes open in a child, once more beside those at 0, 1 and 2.
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, BEGUN, inheritable=False)
     os.close(nothing)

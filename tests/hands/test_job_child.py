@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,13 @@ from app.hands.children import of_ours
 from app.hands.offspring import announced
 
 
-def start(place: Path, *argv: str) -> dict[str, Any]:
+def start(place: Path, *argv: str, pass_fds: Sequence[int] = ()) -> dict[str, Any]:
     """What it answers."""
     place.mkdir()
     order = {"argv": argv, "folder": str(place), "environment": {"PATH": "/usr/bin:/bin"}, "grace": 0.1}
     told = json.dumps({**order, "job": str(place)}).encode()
-    done = subprocess.run(of_ours("app.hands.job_child"), input=told, capture_output=True, check=True)
+    command = of_ours("app.hands.job_child")
+    done = subprocess.run(command, input=told, capture_output=True, check=True, pass_fds=pass_fds)
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer
 
@@ -39,6 +41,19 @@ def test_the_program_that_was_called_has_ended_when_the_job_runs(tmp_path: Path)
     end = end_of(place)
     assert (end["how"], end["code"]) == ("exit", 4)
     assert (place / "output.0").read_bytes() == b"go\n"
+
+
+def test_a_job_that_runs_keeps_nothing_open_that_came_from_the_app(tmp_path: Path) -> None:
+    place = tmp_path / "job"
+    ours, theirs = os.pipe()
+    try:
+        start(place, *announced(("sh", "-c", "read line")), pass_fds=(theirs,))
+        os.close(theirs)
+        assert os.read(ours, 1) == b""
+    finally:
+        os.close(ours)
+    (place / "input").write_text("go\n")
+    assert end_of(place)["code"] == 0
 
 
 def test_one_that_ends_at_once_has_run(tmp_path: Path) -> None:
