@@ -24,6 +24,7 @@ from app.engine.harness import Harness
 from app.engine.provider import ModelSource
 from app.group_chat.bus import Bus
 from app.group_chat.members import Members
+from app.group_chat.outside import Outside
 from app.hands.jobs import Jobs
 from app.hands.machine import FoundConfinement, Machine
 from app.hands.permissions.confinement import find_confinement
@@ -50,6 +51,7 @@ from app.workspace.model_sources import list_order, list_sources
 from app.workspace.purging import purge_expired
 from app.workspace.settings import get_setting
 from app.workspace.store import Store
+from app.workspace.web_search import search_engine
 
 if TYPE_CHECKING:
     import httpx
@@ -112,7 +114,11 @@ async def open_workbench(
         machine = _machine(base)
         stack.push_async_callback(machine.jobs.close)
         tasks = await stack.enter_async_context(_tasks())
-        members = Members(store, folder, harness, machine, partial(list_resting, base.sources))
+        outside = Outside(
+            watch(base.sources.for_pictures(), store),
+            partial(search_engine, store, base.secrets, environment),
+        )
+        members = Members(store, folder, harness, machine, partial(list_resting, base.sources), outside)
         bus = Bus(store, members, partial(_start, tasks))
         stack.push_async_callback(_stop_all, bus)
         _start(tasks, machine.confinement.get)

@@ -11,7 +11,9 @@ from urllib.request import getproxies
 
 from app.engine.tools import Tool, ToolMap
 from app.group_chat.gates import path_gate, temporary_folder
+from app.group_chat.outside import Artist, nobody_searches
 from app.hands.executor import Executor
+from app.hands.generate_image import image_tool
 from app.hands.job_tools import job_tools
 from app.hands.ledger import ReadLedger
 from app.hands.machine import Machine
@@ -22,6 +24,7 @@ from app.hands.permissions.input_questions import InputQuestions
 from app.hands.permissions.judges import Judges
 from app.hands.permissions.paths import PathGate
 from app.hands.permissions.permit import Permit, Permits
+from app.hands.permissions.picture_questions import PictureQuestions
 from app.hands.permissions.question import Judge
 from app.hands.permissions.web_questions import AllowedHosts, WebQuestions
 from app.hands.pictures import KeepPicture
@@ -58,8 +61,10 @@ class Depot:
     confinement: Confinement
     results: StoredResults
     keep_picture: KeepPicture
-    engine: Callable[[], SearchEngine | None] = lambda: None
+    engine: Callable[[], SearchEngine | None] = nobody_searches
     """Who searches the web; None for who needs no key."""
+    artist: Artist | None = None
+    """Who draws; None where no model is chosen for that."""
     made: Callable[[str], bool] = lambda _: False
     """Whether the conversation made that file or folder, and all in it. It may look at the disk."""
 
@@ -67,24 +72,25 @@ class Depot:
         """For one turn. Looks at the disk, so it is called in a thread."""
         gate = path_gate(self.folder, self.conversation)
         permits = Permits()
+        ledger = ReadLedger()
         web, where = self._web(permits)
         tools = {
-            **self._files(gate, permits),
+            **self._files(gate, ledger, permits),
             **self._commands(gate, permits),
             **web,
+            **self._pictures(gate, ledger),
             **result_tools(self.results),
         }
         judges: dict[str, Judge] = {
             **dict.fromkeys(_FILES, FileQuestions(self.conversation.access, gate, self.made)),
             **dict.fromkeys(where, WebQuestions(self.conversation.access, where)),
+            **self._picture_questions(),
             "bash": self._command_questions(gate),
             "job_write": InputQuestions(self.conversation.access, self.confinement.badge.level != "none"),
         }
         return Equipment(gate, tools, Judges(self.conversation.access, judges), permits)
 
-    def _files(self, gate: PathGate, permits: Permits) -> ToolMap:
-        ledger = ReadLedger()
-
+    def _files(self, gate: PathGate, ledger: ReadLedger, permits: Permits) -> ToolMap:
         def make(name: str, permit: Permit) -> Tool:
             tool = file_tools(gate.widened(permit), ledger, self.keep_picture, deleting=True)[name]
             redact = self.machine.redact if permit.secrets else self.machine.redact_known
@@ -114,6 +120,20 @@ class Depot:
             self.machine.environment.get("PATH", os.defpath),
             self.made,
         )
+
+    def _pictures(self, gate: PathGate, ledger: ReadLedger) -> ToolMap:
+        if self.artist is None:
+            return {}
+        model = self.artist.goes_to.model
+        tool = image_tool(gate, ledger, self.keep_picture, self.artist.draw, model=model)
+        return {tool.name: MaskedTool(tool, self.machine.redact)}
+
+    def _picture_questions(self) -> Mapping[str, Judge]:
+        if self.artist is None:
+            return {}
+        there = self.artist.goes_to
+        judge = PictureQuestions(self.conversation.access, there.model, there.host, there.is_here)
+        return {"generate_image": judge}
 
     def _web(self, permits: Permits) -> tuple[ToolMap, Mapping[str, Callable[[Arguments], WebAddress]]]:
         """Its tools, and where a call of each would go. Brings in httpx, so it is imported when it is needed."""

@@ -11,16 +11,18 @@ from pathlib import Path
 from anyio.to_thread import run_sync
 
 from app.engine.agent import Agent
-from app.engine.events import Done
+from app.engine.events import Done, Usage
 from app.engine.harness import Harness
 from app.engine.messages import Message
 from app.engine.pairing import heal
+from app.engine.provider import ModelSource
 from app.engine.session import JsonlSession
 from app.engine.tools import ToolMap
 from app.engine.transcript_file import read_transcript
 from app.group_chat.approvals import Rules
 from app.group_chat.equipment import Depot, Equipment
 from app.group_chat.errors import FolderMissing
+from app.group_chat.outside import NOTHING_OUTSIDE, Artist, Outside, goes_to
 from app.group_chat.roles import COMMANDER
 from app.group_chat.undoing import open_history
 from app.hands.instructions import Instructions, read_instructions
@@ -33,6 +35,7 @@ from app.hands.undo.history import History
 from app.infra.paths import DataFolder
 from app.prompts.rendering import compose
 from app.providers.budget import Budget
+from app.providers.drawing import Count, Drawing
 from app.providers.resting import Resting
 from app.workspace import rules, sessions
 from app.workspace.budgets import is_strict, list_limits
@@ -42,6 +45,10 @@ from app.workspace.store import Store
 
 COMMANDER_STEPS = 120
 """Steps that one turn of Commander may take."""
+
+
+def uncounted(call: Usage) -> None:
+    """For who prepares a turn only to look at it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,28 +71,44 @@ class Members:
         harness: Harness,
         machine: Machine,
         resting: Callable[[], Iterable[Resting]] = tuple,
+        outside: Outside = NOTHING_OUTSIDE,
     ) -> None:
         """``resting`` tells whose keys are passed over for now."""
         self.resting = resting
+        self._outside = outside
         self._harness = harness
         self._store = store
         self._folder = folder
         self._machine = machine
 
-    async def prepare(self, member: str, conversation: ConversationRow) -> Prepared:
-        """All that a turn runs with. Raises ``FolderMissing`` where the conversation's folder is gone."""
+    async def prepare(self, member: str, conversation: ConversationRow, count: Count = uncounted) -> Prepared:
+        """All that a turn runs with; ``count`` is told of calls that the run makes by itself.
+
+        Raises ``FolderMissing`` where the conversation's folder is gone.
+        """
         confinement = await self._machine.confinement.get()
         # Looking at the folder may take long: it may lie on a disk that sleeps, or on another machine.
         return await run_sync(
-            partial(self._prepare, member, conversation, confinement), abandon_on_cancel=True
+            partial(self._prepare, member, conversation, confinement, count), abandon_on_cancel=True
         )
 
-    def _prepare(self, member: str, conversation: ConversationRow, confinement: Confinement) -> Prepared:
+    def _prepare(
+        self, member: str, conversation: ConversationRow, confinement: Confinement, count: Count
+    ) -> Prepared:
         workspace = Path(conversation.workspace)
         _require_folder(workspace)
         results = StoredResults(self._folder.results / conversation.id, self._harness.new_id)
         pictures = StoredPictures(self._folder.root, conversation.id, self._harness.new_id)
-        depot = Depot(conversation, self._folder, self._machine, confinement, results, pictures.keep)
+        depot = Depot(
+            conversation,
+            self._folder,
+            self._machine,
+            confinement,
+            results,
+            pictures.keep,
+            engine=self._outside.find_engine,
+            artist=self._artist(conversation, count),
+        )
         equipment = depot.equip()
         instructions = read_instructions(equipment.gate)
         agent = Agent(
@@ -102,12 +125,22 @@ class Members:
 
     def _harness_of(self, conversation: ConversationRow, results: StoredResults) -> Harness:
         """Large results are kept with the conversation, and its budget holds."""
-        budget = Budget(
-            self._harness.models,
-            partial(list_limits, self._store, conversation.id),
-            partial(is_strict, self._store),
+        return replace(
+            self._harness, models=self._within_budget(self._harness.models, conversation), results=results
         )
-        return replace(self._harness, models=budget, results=results)
+
+    def _artist(self, conversation: ConversationRow, count: Count) -> Artist | None:
+        """Who draws, where a model is chosen for it; the budget of the conversation holds for pictures too."""
+        images, name = self._outside.images, str(get_setting(self._store, "image.model"))
+        if images is None or not name:
+            return None
+        drawing = Drawing(self._within_budget(images, conversation), name, self._harness.clock, count)
+        return Artist(drawing, goes_to(images, name))
+
+    def _within_budget(self, models: ModelSource, conversation: ConversationRow) -> Budget:
+        return Budget(
+            models, partial(list_limits, self._store, conversation.id), partial(is_strict, self._store)
+        )
 
     def history(self, conversation_id: str) -> History:
         """What the folder of a conversation held before and after each step. Looks at the disk; raises ``NotFound``."""

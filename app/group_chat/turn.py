@@ -137,7 +137,7 @@ class LiveTurn:
             for row, change in catch_up(store, session, self._before):
                 self.board.announce(row, change)
             await remember(store, session, self._before)
-        prepared = await members.prepare(self.row.member, conversation)
+        prepared = await members.prepare(self.row.member, conversation, self._count)
         self._approvals = gate = Approvals(
             prepared.equipment.judge,
             prepared.rules,
@@ -221,6 +221,11 @@ class LiveTurn:
                 self._done = done
             case _:
                 pass
+
+    def _count(self, call: engine.Usage) -> None:
+        """A call that the run made by itself, such as for a picture: it is counted and told like one of its own."""
+        self.board.count(call, member=self.row.member, turn=self.id)
+        self.board.publish(call, member=self.row.member, turn=self.id)
 
     def _decided(self, waiting: Waiting, decision: str, reason: str) -> None:
         self.segments.decided(waiting.id, decision, reason)

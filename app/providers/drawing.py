@@ -15,6 +15,7 @@ from app.engine.provider import ModelSource, ResolvedModel, Rotated, UsageReport
 from app.infra.clock import Clock
 from app.providers.budget import has_price
 from app.providers.images import Drawn, ImageRequest, drawer_of, painter_of
+from app.providers.oauth_questions import is_loopback
 from app.providers.rotation import Pool
 
 Count = Callable[[Usage], None]
@@ -31,12 +32,14 @@ class Destination:
     """``provider/model``"""
     host: str
     """The host of its address; where litellm knows the address, the name of the source."""
+    is_here: bool
+    """That is this machine."""
 
 
 def destination(model: ResolvedModel) -> Destination:
     """Pure: nothing is asked."""
-    host = urlsplit(model.endpoint).netloc.rpartition("@")[2] if model.endpoint else ""
-    return Destination(model.label, host or model.provider.id)
+    url = model.endpoint or ""
+    return Destination(model.label, urlsplit(url).hostname or model.provider.id, is_loopback(url))
 
 
 def expect_pictures(model: ResolvedModel) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from anyio.to_thread import run_sync
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from app.engine.tools import ToolContext, ToolOutput
-from app.hands.search_engines import NotReady, SearchEngine
-from app.hands.web import web_tools
 from app.infra.errors import SecretsError
 from app.web.forms import Form, read_form
 from app.web.page_views import Toast
@@ -30,6 +29,9 @@ from app.workspace.web_search import (
     search_engine,
     store_key,
 )
+
+if TYPE_CHECKING:
+    from app.hands.search_engines import SearchEngine
 
 HERE = "/settings/web"
 KEYS = ("web.search", "web.searxng_url")
@@ -63,6 +65,8 @@ async def change(request: Request) -> Response:
 
 async def test(request: Request) -> Response:
     """Ask the engine as it is stored for one word, as a member would."""
+    from app.hands.web import web_tools  # brings in httpx, and no other page needs it
+
     site = site_of(request)
     engine = await run_sync(search_engine, site.store, site.secrets, site.environment)
     search = web_tools(engine)["web_search"]
@@ -80,6 +84,8 @@ def result_of(engine: SearchEngine, output: ToolOutput) -> Tested:
 
 
 def _way_out(engine: SearchEngine, output: ToolOutput) -> str:
+    from app.hands.search_engines import NotReady
+
     if isinstance(engine, NotReady):
         return "Enter it above, or choose another engine."
     match engine.name, output.error, output.transient:

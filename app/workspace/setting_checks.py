@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from app.engine.errors import ProviderError
 from app.hands.errors import Refused
-from app.hands.web_address import web_address
 from app.infra.settings import SettingError, Value, parse
 from app.providers.drawing import expect_pictures
 from app.providers.routing import Sources
@@ -31,6 +30,8 @@ def checked_setting(key: str, text: str, models: Sources) -> Value:
         except ProviderError as error:
             raise SettingError(f'"{value}" cannot be asked for pictures. {error.message}') from error
     if key == "web.searxng_url" and value:
+        from app.hands.web_address import web_address  # brings in httpx, and most settings need none
+
         try:
             web_address(str(value))
         except Refused as refused:

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from app.hands.search_engines import Brave, DuckDuckGo, NotReady, SearchEngine, SearXNG, Tavily
 from app.infra.errors import SecretsError
 from app.infra.secrets import SecretStore
 from app.workspace.settings import get_setting
 from app.workspace.source_keys import checked_key
 from app.workspace.store import Store
+
+if TYPE_CHECKING:
+    from app.hands.search_engines import SearchEngine
 
 WHERE = "Settings, Web"
 
@@ -26,12 +28,11 @@ class Keyed:
     title: str
     variable: str
     """Of the environment, which may hold the key."""
-    with_key: Callable[[str], SearchEngine]
 
 
 KEYED: Mapping[str, Keyed] = {
-    "brave": Keyed("Brave", "BRAVE_API_KEY", Brave),
-    "tavily": Keyed("Tavily", "TAVILY_API_KEY", Tavily),
+    "brave": Keyed("Brave", "BRAVE_API_KEY"),
+    "tavily": Keyed("Tavily", "TAVILY_API_KEY"),
 }
 """By the value of the setting ``web.search``."""
 
@@ -43,18 +44,19 @@ def search_engine(store: Store, secrets: SecretStore, environment: Mapping[str, 
 
     A question never goes to an engine that was not chosen. May block: a keyring may ask its user first.
     """
-    chosen = str(get_setting(store, "web.search"))
-    if chosen == "searxng":
-        url = str(get_setting(store, "web.searxng_url"))
-        return SearXNG(url) if url else _lacks("SearXNG", "the address of its server is not set")
-    if chosen not in KEYED:
-        return DuckDuckGo()
-    engine = KEYED[chosen]
-    try:
-        key = secrets.get(_secret(chosen)) or key_of_environment(chosen, environment)
-    except SecretsError:
-        return _lacks(engine.title, "its key cannot be read")
-    return engine.with_key(key) if key else _lacks(engine.title, "its key is not set")
+    # They bring in httpx, which costs as much as the rest of a start.
+    from app.hands.search_engines import Brave, DuckDuckGo, SearXNG, Tavily
+
+    match get_setting(store, "web.search"):
+        case "searxng":
+            url = str(get_setting(store, "web.searxng_url"))
+            return SearXNG(url) if url else _lacks("SearXNG", "the address of its server is not set")
+        case "brave":
+            return _with_key("brave", Brave, secrets, environment)
+        case "tavily":
+            return _with_key("tavily", Tavily, secrets, environment)
+        case _:
+            return DuckDuckGo()
 
 
 def key_place(secrets: SecretStore, environment: Mapping[str, str], engine: str) -> KeyPlace:
@@ -80,11 +82,24 @@ def key_of_environment(engine: str, environment: Mapping[str, str]) -> str:
     return (found or "").strip()
 
 
+def _with_key(
+    engine: str, make: Callable[[str], SearchEngine], secrets: SecretStore, environment: Mapping[str, str]
+) -> SearchEngine:
+    title = KEYED[engine].title
+    try:
+        key = secrets.get(_secret(engine)) or key_of_environment(engine, environment)
+    except SecretsError:
+        return _lacks(title, "its key cannot be read")
+    return make(key) if key else _lacks(title, "its key is not set")
+
+
 def _secret(engine: str) -> str:
     return f"web/{engine}"
 
 
-def _lacks(name: str, what: str) -> NotReady:
+def _lacks(name: str, what: str) -> SearchEngine:
+    from app.hands.search_engines import NotReady
+
     return NotReady(
         name, f"{name} cannot search: {what}.", f"enter it under {WHERE}, or choose another engine"
     )

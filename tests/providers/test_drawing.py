@@ -168,6 +168,15 @@ async def test_a_choice_that_cannot_draw_is_known_before_it_is_asked(studio: Stu
 
 
 async def test_where_it_would_go_is_told_without_asking(llm: FakeLLM, studio: Studio) -> None:
-    host = llm.url.removeprefix("http://")
-    assert destination(studio.models.resolve("lab/gpt-image-1")) == Destination("lab/gpt-image-1", host)
+    studio.listed = [
+        SourceConfig("lab", "openai", llm.base_url),
+        SourceConfig("far", "openai", "https://pictures.example:8443/v1"),
+        SourceConfig("nebula", "litellm", models=("gemini/imagen",)),
+    ]
+    told = [destination(studio.models.resolve(name)) for name in ("lab/a", "far/b", "nebula/gemini/imagen")]
+    assert told == [
+        Destination("lab/a", "127.0.0.1", is_here=True),
+        Destination("far/b", "pictures.example", is_here=False),
+        Destination("nebula/gemini/imagen", "nebula", is_here=False),
+    ]
     assert llm.requests() == []

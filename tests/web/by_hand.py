@@ -12,8 +12,9 @@ import anyio
 from app.engine.errors import ProviderError
 from app.engine.provider import AuthCheck, ModelRequest, ResolvedModel, Stop, StreamBatch, StreamEvent
 from app.engine.tools import ToolContext, ToolOutput
-from app.group_chat.members import Members, Prepared
+from app.group_chat.members import Members, Prepared, uncounted
 from app.group_chat.room import Room
+from app.providers.drawing import Count
 from app.workspace.rows import ConversationRow
 
 Who = Literal["model", "tool"]
@@ -122,8 +123,8 @@ class MembersByHand(Members):
 
     hand: Hand
 
-    async def prepare(self, member: str, conversation: ConversationRow) -> Prepared:
-        prepared = await super().prepare(member, conversation)
+    async def prepare(self, member: str, conversation: ConversationRow, count: Count = uncounted) -> Prepared:
+        prepared = await super().prepare(member, conversation, count)
         tool = ToolByHand(self.hand)
         agent = replace(prepared.agent, tools={**prepared.agent.tools, tool.name: tool})
         return replace(prepared, agent=agent)
