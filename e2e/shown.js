@@ -1,7 +1,8 @@
 // What a page shows, as text that two pages can be compared by. Left out is what belongs to the reader alone:
 // opened details, focus, seconds that count, and the blanks between blocks.
 () => {
-  const PLACES = ["topbar", "log", "floor", "queue", "sends", "conversations", "panel-tasks", "panel-usage"];
+  const PANEL = ["panel-tasks", "panel-files", "panel-usage"];
+  const PLACES = ["topbar", "log", "floor", "queue", "sends", "conversations", ...PANEL];
   const OF_THE_READER = ["data-htmx-powered", "open", "tabindex"];
   const EXACT = "pre, [data-part=text], .as-typed, textarea";
 
