@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from app.engine.approval import AskFn, Gate
 from app.engine.events import ToolProgress
@@ -12,7 +13,7 @@ from app.engine.harness import Harness
 from app.engine.large_results import fit
 from app.engine.loop_guard import Loop
 from app.engine.messages import ToolCall
-from app.engine.tools import MOST_TOKENS, Tool, ToolContext, ToolOutput
+from app.engine.tools import MOST_TOKENS, HandsOver, Tool, ToolContext, ToolOutput
 from app.engine.watchdog import Stalled, Watchdog
 from app.infra.logs import failure
 
@@ -37,6 +38,13 @@ class Prepared:
     @property
     def read_only(self) -> bool:
         return self.tool is None or self.tool.read_only
+
+    @property
+    def lane(self) -> Literal["looks", "hands over"] | None:
+        """Adjacent calls of one lane run side by side; one without is a barrier."""
+        if self.read_only:
+            return "looks"
+        return "hands over" if isinstance(self.tool, HandsOver) else None
 
 
 async def admit(prepared: Prepared, gate: Gate, ask: AskFn) -> Prepared:
@@ -93,9 +101,12 @@ async def _output(
         watchdog.progress(text, done, total)
         happened(ToolProgress(call.id, text, done, total))
 
+    context = ToolContext(call.id, progress, most_tokens)
+    if isinstance(tool, HandsOver):
+        return await tool.execute(call.arguments, context)
     try:
         async with watchdog.watch():
-            return await tool.execute(call.arguments, ToolContext(call.id, progress, most_tokens))
+            return await tool.execute(call.arguments, context)
     except Stalled:
         return _stalled(tool, watchdog.limit)
 

@@ -100,6 +100,8 @@ class _Run:
         self.asking = Asking(agent, session, harness, abort, hurry, self.meter)
         self.calls: StepCalls | None = None
         self.last_text = ""
+        self.is_handed_over = False
+        """Somebody else speaks next."""
 
     async def loop(self) -> AsyncGenerator[Event, None]:
         for step in count(1):
@@ -119,7 +121,7 @@ class _Run:
             steered = await self.steering.fold_in(self.heed)
             for said in steered:
                 yield Steer(said.text, said.id)
-            if not calls and not steered:
+            if not steered and (not calls or self.is_handed_over):
                 return
 
     async def close_open_step(self) -> None:
@@ -212,6 +214,7 @@ class _Run:
             return False
         for failure in calls.failures:
             self.meter.count_failure(failure)
+        self.is_handed_over = calls.ends_run
         return calls.loop is not None
 
     async def close_aborted(self) -> Done:

@@ -1,7 +1,7 @@
 """The calls of one step: prepare, approve, execute, finish in declared order.
 
-Adjacent read-only calls run side by side; every other call is a barrier. What a tool does wrong is a
-result for the model, never the end of the turn.
+Adjacent read-only calls run side by side, and so do those that hand work over; every other call is a barrier. What a
+tool does wrong is a result for the model, never the end of the turn.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from app.infra.crew import Crew
 Happening = Approval | ToolProgress | Finished | Exception
 
 SIDE_BY_SIDE = 8
-"""How many read-only calls run at once."""
+"""How many calls run at once."""
 
 
 class StepCalls:
@@ -62,6 +62,8 @@ class StepCalls:
         self._notes: defaultdict[str, list[str]] = defaultdict(list)
         """What the model is told below a result, beside what the tool said."""
         self.failures: list[ToolOutput] = []
+        self.ends_run = False
+        """One of them handed the word to somebody else."""
 
     async def run(self) -> AsyncGenerator[Event, None]:
         """Yield what happens. Raises ``Aborted``; then ``close`` has to follow."""
@@ -155,6 +157,7 @@ class StepCalls:
         self._ended.append(done)
         if output.error is not None:
             self.failures.append(output)
+        self.ends_run |= output.ends_run
         return ToolEnd(
             done.call.id,
             done.call.name,
@@ -216,10 +219,11 @@ def prepare(call: ToolCall, tools: ToolMap) -> Prepared:
 
 
 def batches(prepared: Sequence[Prepared]) -> Iterator[list[Prepared]]:
-    """Runs of adjacent read-only calls, at most ``SIDE_BY_SIDE`` long; every other call alone."""
+    """Runs of adjacent calls of one lane, at most ``SIDE_BY_SIDE`` long; every call without a lane alone."""
     batch: list[Prepared] = []
     for item in prepared:
-        if batch and (not item.read_only or not batch[0].read_only or len(batch) == SIDE_BY_SIDE):
+        is_apart = bool(batch) and (item.lane is None or item.lane != batch[0].lane)
+        if is_apart or len(batch) == SIDE_BY_SIDE:
             yield batch
             batch = []
         batch.append(item)

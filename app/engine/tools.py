@@ -41,6 +41,8 @@ class ToolOutput:
     """Of an error: the very same call may work later."""
     is_kept: bool = False
     """It shows what is stored already, and is not stored once more."""
+    ends_run: bool = False
+    """Nothing more is asked of the model: somebody else speaks next."""
 
     @classmethod
     def failed(cls, code: str, sentence: str, *, transient: bool = False) -> ToolOutput:
@@ -67,6 +69,13 @@ class Tool(Protocol):
     async def execute(self, arguments: Mapping[str, Any], context: ToolContext) -> ToolOutput:
         """Run once with arguments that passed the schema. Cancellation is ordinary and may come at any await."""
         ...
+
+
+class HandsOver:
+    """Marks a tool that gives its work to somebody else, another agent or the user, and waits for them.
+
+    Adjacent calls of such tools run side by side, whatever they change, and no limit of a run ends the wait.
+    """
 
 
 ToolMap = Mapping[str, Tool]

@@ -18,7 +18,7 @@ from app.engine.runner import run
 from app.engine.scripted import ScriptedModel, call, say
 from app.engine.session import MemorySession
 from app.engine.steering import UserInput
-from app.engine.tools import ToolContext, ToolOutput
+from app.engine.tools import HandsOver, ToolContext, ToolOutput
 from tests.engine.test_runner import Tool, agent, all_of, done_of, harness
 
 pytestmark = pytest.mark.anyio
@@ -137,3 +137,53 @@ async def test_a_schema_that_cannot_be_used_is_the_failure_of_its_tool_alone(ses
     assert done.status == "completed"
     assert results(session) == [("c1", "error", "E_TOOL_CRASHED")]
     assert not broken.runs
+
+
+class Asks(Tool, HandsOver):
+    """Gives its work to others, who are all there before the first of them answers."""
+
+    def __init__(self, name: str, at_once: int) -> None:
+        super().__init__(name, read_only=False)
+        self._there = 0
+        self._at_once = at_once
+        self._all_there = anyio.Event()
+
+    async def execute(self, arguments: Mapping[str, Any], context: ToolContext) -> ToolOutput:
+        self._there += 1
+        if self._there == self._at_once:
+            self._all_there.set()
+        await self._all_there.wait()
+        return ToolOutput("answered")
+
+
+async def test_calls_that_hand_their_work_over_run_side_by_side(session: MemorySession) -> None:
+    model = ScriptedModel([call("ask", f"c{number}", number) for number in range(3)], say("Done."))
+    with anyio.fail_after(5):
+        done = done_of(await all_of(model, Asks("ask", 3), session=session))
+    assert done.status == "completed"
+    assert [status for _, status, _ in results(session)] == ["ok"] * 3
+
+
+async def test_no_limit_of_a_run_ends_the_wait_for_somebody_else(session: MemorySession) -> None:
+    class Patient(Tool, HandsOver):
+        async def execute(self, arguments: Mapping[str, Any], context: ToolContext) -> ToolOutput:
+            await anyio.wait_all_tasks_blocked()
+            return ToolOutput("answered")
+
+    model = ScriptedModel([call("ask", "c1")], say("Done."))
+    within = replace(harness(model), tool_idle_limit=0.0)
+    tool = Patient("ask", read_only=False)
+    async for _ in run(agent(tool), session, [UserInput("hello", "u1")], within):
+        pass
+    assert results(session) == [("c1", "ok", None)]
+
+
+async def test_a_run_ends_with_the_call_that_gives_the_word_to_somebody_else(session: MemorySession) -> None:
+    class GivesWord(Tool):
+        async def execute(self, arguments: Mapping[str, Any], context: ToolContext) -> ToolOutput:
+            return ToolOutput("Handed over.", ends_run=True)
+
+    model = ScriptedModel([*say("I pass you on."), call("pass", "c1")])
+    done = done_of(await all_of(model, GivesWord("pass"), session=session))
+    assert (done.status, done.text) == ("completed", "I pass you on.")
+    assert results(session) == [("c1", "ok", None)]
