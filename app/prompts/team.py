@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
 TEAM = ("researcher", "coder", "writer", "analyst", "tutor")
@@ -11,7 +10,6 @@ TEAM = ("researcher", "coder", "writer", "analyst", "tutor")
 _ROOM = Path(__file__).parent / "team"
 
 
-@cache
 def find_shipped(id: str) -> str | None:
     """The file of one of the team, as it ships; None for everybody else."""
     return (_ROOM / f"{id}.md").read_text(encoding="utf-8") if id in TEAM else None

@@ -56,11 +56,11 @@ def list_agents(folder: DataFolder) -> list[AgentFile]:
 def find_agent(folder: DataFolder, id: str) -> AgentFile | None:
     if not is_id(id) or id in RESERVED:
         return None
-    shipped, own = find_shipped(id), _read(_path(folder, id))
+    shipped, own = _shipped(id) if id in TEAM else None, _read(_path(folder, id))
     if own is None:
-        return None if shipped is None else replace(parse_agent(id, shipped), is_shipped=True)
-    if shipped is not None and own.prompt == "" and own.disabled:
-        return replace(parse_agent(id, shipped), is_shipped=True, disabled=True, version=own.version)
+        return shipped
+    if shipped and own.disabled and not own.prompt:
+        return replace(shipped, disabled=True, version=own.version)
     return replace(own, is_shipped=shipped is not None, is_stored=True)
 
 
@@ -228,6 +228,11 @@ def _trouble(id: str) -> str:
         f"The file {id[:60]}.md is not called like an agent: small letters and digits, parts joined by hyphens, "
         "as in code-reviewer.md."
     )
+
+
+@lru_cache(maxsize=len(TEAM))
+def _shipped(id: str) -> AgentFile:
+    return replace(parse_agent(id, find_shipped(id) or ""), is_shipped=True)
 
 
 def _read(path: Path) -> AgentFile | None:
