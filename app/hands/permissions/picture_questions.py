@@ -30,7 +30,9 @@ class PictureQuestions:
 
     async def judge(self, call: ToolCall, tool: Tool, rules: Sequence[Rule]) -> Judgement:
         if forbidden := find_rule(rules, WEB, self.host, _NETWORK, "deny"):
-            return Denied(f"There is a rule about {forbidden.text}. Go on without a picture, or tell the user.")
+            return Denied(
+                f"There is a rule about {forbidden.text}. Go on without a picture, or tell the user."
+            )
         findings = tuple(self._findings(call))
         decision = decide(
             self.access, Verdict((Judged(None, plain=False, findings=findings),)), confined=False
