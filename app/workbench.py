@@ -37,7 +37,6 @@ from app.infra.masking import Masking
 from app.infra.paths import DataFolder
 from app.infra.processes import hide_from_others
 from app.infra.secrets import SecretStore
-from app.infra.threads import to_the_end
 from app.models.database import open_database
 from app.providers.catalogue import Catalogue
 from app.providers.cooldown import Cooldowns
@@ -123,7 +122,7 @@ async def open_workbench(
         stack.push_async_callback(_stop_all, bus)
         _start(tasks, machine.confinement.get)
         recovered = await bus.recover()
-        await to_the_end(partial(purge_expired, store, folder))
+        await purge_expired(store, folder, machine.jobs)
         yield Workbench(
             folder, store, base.secrets, base.sources, environment, base.logins, bus, machine, recovered
         )

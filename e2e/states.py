@@ -257,6 +257,43 @@ def settings_general(stage: Stage) -> None:
     stage.page.goto(stage.server.at("/settings"))
 
 
+def background(stage: Stage) -> None:
+    """A conversation with a command that failed, in its colours, and a job that runs; both cards are open."""
+    if "background" not in stage.made:
+        stage.made["background"] = stage.server.new_conversation()
+        talk = Talk(stage.page, stage.made["background"])
+        stage.server.post(f"{talk.path}/access", access="trusted")
+        colours = "".join(f"\\033[{code}m{code}\\033[0m " for code in (*range(30, 38), *range(90, 98), 42))
+        talk.opened()
+        for command, more in (
+            (f"printf '{colours}\\n'; exit 3", {}),
+            ("echo serving; read stay", {"run_in_background": True}),
+        ):
+            stage.llm.script(
+                say("I run it.", calls=[call("bash", {"command": command, **more})]), say("It was run.")
+            )
+            talk.say("Run it.")
+            talk.expect_answer("It was run.")
+    talk = Talk(stage.page, stage.made["background"]).opened()
+    for card in talk.articles("tool_call").all():
+        card.locator("summary").click()
+    expect(stage.page.get_by_role("heading", name="Background jobs")).to_be_visible()
+
+
+def jobs(stage: Stage) -> None:
+    background(stage)
+    stage.page.goto(stage.server.at("/jobs"))
+    expect(stage.page.get_by_role("list", name="Background jobs").get_by_role("listitem")).to_contain_text(
+        "serving"
+    )
+
+
+def job(stage: Stage) -> None:
+    jobs(stage)
+    stage.page.get_by_role("link", name="echo serving; read stay").click()
+    expect(stage.page.get_by_role("log", name="Output")).to_contain_text("serving")
+
+
 def settings_permissions(stage: Stage) -> None:
     """A rule was made."""
     asking(stage)
@@ -406,6 +443,9 @@ STATES: Mapping[str, Callable[[Stage], None]] = {
     "agent-edit": agent_edit,
     "settings-general": settings_general,
     "settings-order": settings_order,
+    "background": background,
+    "jobs": jobs,
+    "job": job,
     "settings-permissions": settings_permissions,
     "settings-web": settings_web,
     "settings-model": settings_model,

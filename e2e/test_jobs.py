@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from e2e.conftest import NewContext, with_model
 from e2e.server import Server
 from e2e.talk import Talk
+from e2e.watch import LINE_BROKEN, Watch
 from tests.fakes.llm_client import FakeLLM
 from tests.fakes.llm_script import call, say
 
@@ -75,8 +76,9 @@ def test_a_long_output_shows_its_end_and_leads_to_all_of_it(trusted: Talk, llm: 
 
 
 def test_a_job_is_found_typed_into_kept_over_a_restart_and_stopped(
-    trusted: Talk, llm: FakeLLM, working: Server, page: Page
+    trusted: Talk, llm: FakeLLM, working: Server, page: Page, watch: Watch
 ) -> None:
+    watch.allow(*LINE_BROKEN)
     runs(llm, ASKS, run_in_background=True)
     trusted.say("Start it.")
     trusted.expect_answer("It was run.")
@@ -108,3 +110,25 @@ def test_a_job_is_found_typed_into_kept_over_a_restart_and_stopped(
     job.get_by_role("button", name=re.compile("^Stop ")).click()
     expect(job).to_contain_text("stopped")
     expect(workspace.get_by_role("link", name="Jobs")).to_have_text("Jobs")
+
+
+def test_without_script_a_job_is_read_typed_into_and_stopped(
+    trusted: Talk, llm: FakeLLM, working: Server, new_context: NewContext
+) -> None:
+    runs(llm, ASKS, run_in_background=True)
+    trusted.say("Start it.")
+    trusted.expect_answer("It was run.")
+    page = new_context(java_script_enabled=False).new_page()
+    page.goto(working.at("/jobs"))
+    page.get_by_role("link", name=re.compile("^printf")).first.click()
+    page.get_by_role("textbox", name="Line for its input").fill("Anna")
+    page.get_by_role("button", name="Send").click()
+    expect(page).to_have_url(re.compile("/jobs/job_"))
+    page.get_by_role("link", name="Show what it wrote since").click()
+    expect(page.get_by_role("log", name="Output")).to_contain_text("Hello Anna")
+    page.get_by_role("switch", name="Keep when Plancia ends").check()
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("switch", name="Keep when Plancia ends")).to_be_checked()
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator("#job-state")).to_contain_text("stopped")
+    expect(page.get_by_role("button", name="Stop")).to_have_count(0)

@@ -98,6 +98,8 @@ def _said(told: Told | None) -> str:
 
 def _facts(name: str, arguments: Mapping[str, Any], told: Told | None) -> Iterator[tuple[str, Shown]]:
     for key, value in arguments.items():
+        if told and key == "run_in_background":
+            continue  # how it stands says it
         text = value if isinstance(value, str) else repr(value)
         whole = (name, key) == ("bash", "command")
         yield one_line(str(key)), cut(text, _COMMAND_LINES, COMMAND_BYTES) if whole else cut(text)

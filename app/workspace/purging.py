@@ -8,10 +8,13 @@ from __future__ import annotations
 import shutil
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
+from app.hands.jobs import Jobs
 from app.infra.logs import failure, note
 from app.infra.paths import DataFolder
+from app.infra.threads import to_the_end
 from app.models.errors import StorageError
 from app.workspace.conversations import Expired, list_expired, purge
 from app.workspace.store import Store
@@ -20,8 +23,19 @@ KEPT = timedelta(days=7)
 """How long a delete can be taken back."""
 
 
-def purge_expired(store: Store, folder: DataFolder) -> None:
-    """Blocks; for a thread. What cannot be removed now is noted and stays for the next start."""
+async def purge_expired(store: Store, folder: DataFolder, jobs: Jobs) -> None:
+    """What cannot be removed now is noted and stays for the next start. Background jobs are ended first."""
+    try:
+        for each in list_expired(store, KEPT):
+            await jobs.forget(each.conversation)
+    except StorageError as error:
+        failure("purge_failed", error)
+        return
+    await to_the_end(partial(_purge, store, folder))
+
+
+def _purge(store: Store, folder: DataFolder) -> None:
+    """Blocks; for a thread."""
     try:
         gone = [each.conversation for each in list_expired(store, KEPT) if _remove_files(folder, each)]
         if gone:

@@ -16,6 +16,7 @@ from app.engine.tools import ToolOutput
 from app.group_chat.room import Room
 from app.models.errors import StorageError
 from app.web.drawing import Drawing
+from app.web.entries import ToolView
 from app.web.page_feed import PageFeed
 from app.workspace.queue import list_queued
 from tests.web.by_hand import Who
@@ -202,6 +203,21 @@ async def test_a_tool_with_progress_and_words_on_both_sides(scene: Scene) -> Non
     await scene.tool(ToolOutput("1 2 3"))
     await scene.model(TextChunk("Counted."), Stop("end"))
     assert scene.states[1:] == [("assistant", "done"), ("tool_call", "done"), ("assistant", "done")]
+
+
+async def test_a_page_that_is_opened_first_while_a_tool_runs_has_what_it_said(scene: Scene) -> None:
+    await scene.post("messages", text="Count.")
+    await scene.model(CallFragment(0, "c1", "count", "{}"), Stop("tool_calls"))
+    await scene.tool("one\n", "\x1b[31mtwo")
+    site, room = scene.opened.site, scene.room
+    feed = PageFeed(room, scene.opened.bench.bus, site.drawing, "another")
+    (running,) = [row for row in room.list_messages() if row.kind == "tool_call"]
+    view = feed.view(running)
+    assert isinstance(view, ToolView)
+    assert view.screen is not None
+    assert (view.screen.closed, view.screen.open) == ("one\n", '<span class="out-red">two</span>')
+    await scene.tool(ToolOutput("2"))
+    await scene.model(TextChunk("Counted."), Stop("end"))
 
 
 async def test_calls_that_fail_are_unknown_or_many(scene: Scene) -> None:

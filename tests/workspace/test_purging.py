@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from app.hands.jobs import Jobs
+from app.infra.ids import new_id
 from app.infra.paths import DataFolder
 from app.workspace import conversations
 from app.workspace.purging import KEPT, purge_expired
 from app.workspace.sessions import session_of
 from app.workspace.store import Store
 from tests.models.stands import HandClock
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def jobs(folder: DataFolder, clock: HandClock) -> Jobs:
+    return Jobs(folder.jobs, clock, new_id, str)
 
 
 @pytest.fixture
@@ -28,32 +39,42 @@ def filled(store: Store, folder: DataFolder) -> str:
     for kept in (folder.results, folder.attachments):
         (kept / chat).mkdir()
         (kept / chat / "one.txt").write_text("words")
+    job: dict[str, Any] = {
+        "id": new_id("job"),
+        "conversation": chat,
+        "command": "make",
+        "folder": "/",
+        "started": "",
+        "is_kept": True,
+    }
+    (folder.jobs / job["id"]).mkdir()
+    (folder.jobs / job["id"] / "job.json").write_text(json.dumps(job))
     return chat
 
 
 def files(folder: DataFolder) -> set[Path]:
-    roots = (folder.sessions, folder.results, folder.attachments)
+    roots = (folder.sessions, folder.results, folder.attachments, folder.jobs)
     return {file for root in roots for file in root.rglob("*")}
 
 
-def test_only_what_was_deleted_long_ago_goes_and_it_goes_with_its_files(
-    store: Store, folder: DataFolder, clock: HandClock
+async def test_only_what_was_deleted_long_ago_goes_and_it_goes_with_its_files(
+    store: Store, folder: DataFolder, clock: HandClock, jobs: Jobs
 ) -> None:
     kept = filled(store, folder)
     of_kept = files(folder)
     old = filled(store, folder)
     conversations.delete(store, old)
-    purge_expired(store, folder)
+    await purge_expired(store, folder, jobs)
     assert files(folder) > of_kept
     clock.move(days=KEPT.days, seconds=1)
-    purge_expired(store, folder)
+    await purge_expired(store, folder, jobs)
     assert files(folder) == of_kept
     assert conversations.find_conversation(store, old) is None
     assert conversations.find_conversation(store, kept) is not None
 
 
-def test_where_files_cannot_be_removed_the_rest_still_goes_and_they_are_tried_again(
-    store: Store, folder: DataFolder, clock: HandClock
+async def test_where_files_cannot_be_removed_the_rest_still_goes_and_they_are_tried_again(
+    store: Store, folder: DataFolder, clock: HandClock, jobs: Jobs
 ) -> None:
     stuck, easy = filled(store, folder), filled(store, folder)
     for chat in (stuck, easy):
@@ -61,22 +82,22 @@ def test_where_files_cannot_be_removed_the_rest_still_goes_and_they_are_tried_ag
     obstacle = folder.sessions / f"{session_of(store, stuck, 'commander').id}.jsonl.d"
     obstacle.mkdir()
     clock.move(days=KEPT.days, seconds=1)
-    purge_expired(store, folder)
+    await purge_expired(store, folder, jobs)
     assert conversations.find_conversation(store, easy) is None
     assert conversations.find_conversation(store, stuck) is not None
     obstacle.rmdir()
-    purge_expired(store, folder)
+    await purge_expired(store, folder, jobs)
     assert conversations.find_conversation(store, stuck) is None
     assert files(folder) == set()
 
 
-def test_a_database_that_takes_nothing_stops_no_start(
-    store: Store, folder: DataFolder, clock: HandClock
+async def test_a_database_that_takes_nothing_stops_no_start(
+    store: Store, folder: DataFolder, clock: HandClock, jobs: Jobs
 ) -> None:
     conversations.delete(store, filled(store, folder))
     clock.move(days=KEPT.days, seconds=1)
     store.database._sqlite.sql("PRAGMA query_only = 1")
-    purge_expired(store, folder)
+    await purge_expired(store, folder, jobs)
     store.database._sqlite.sql("PRAGMA query_only = 0")
-    purge_expired(store, folder)
+    await purge_expired(store, folder, jobs)
     assert conversations.list_expired(store, KEPT) == ()
