@@ -42,6 +42,8 @@ class Conversation(Table):
     revision = IntegerField()
     access = TextField()
     """``cautious``, ``standard`` or ``trusted``."""
+    floor = TextField()
+    """The member who answers a message that names nobody."""
 
     class Meta:
         table_name = "conversations"
@@ -83,9 +85,39 @@ class Turn(Table):
     model = CleanText(null=True)
     started = TextField()
     ended = TextField(null=True)
+    task = TextField(null=True)
+    """What it was started for; NULL where it answers the user."""
 
     class Meta:
         table_name = "turns"
+
+
+class Task(Table):
+    """A job that one member gave another, or a worker without a name."""
+
+    id = TextField(primary_key=True)
+    conversation = ForeignKeyField(Conversation, column_name="conversation", on_delete="CASCADE")
+    revision = IntegerField()
+    kind = TextField()
+    """``dispatch`` or ``worker``."""
+    asker = TextField()
+    member = TextField()
+    """Who does it; ``worker`` has no name."""
+    job = CleanText()
+    given = TextField()
+    """The turn in which it was given."""
+    call_id = CleanText()
+    """The call that waits for it."""
+    turn = TextField(null=True)
+    """The newest turn that works on it; NULL before the first."""
+    state = TextField()
+    outcome = CleanText(null=True)
+    """What came of it, as the asker was told."""
+    created = TextField()
+    ended = TextField(null=True)
+
+    class Meta:
+        table_name = "tasks"
 
 
 class Message(Table):
@@ -251,6 +283,7 @@ class Setting(Table):
 TABLES: tuple[type[Table], ...] = (
     Conversation,
     Turn,
+    Task,
     Message,
     Session,
     QueuedMessage,

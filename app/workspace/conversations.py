@@ -95,6 +95,11 @@ def choose_access(store: Store, conversation_id: str, access: AccessMode) -> Con
     return _change(store, conversation_id, access=access)
 
 
+def pass_floor(store: Store, conversation_id: str, member: str) -> ConversationRow:
+    """From now on this member answers a message that names nobody."""
+    return _change(store, conversation_id, floor=member)
+
+
 def choose_workspace(store: Store, conversation_id: str, workspace: str) -> ConversationRow:
     return _change(store, conversation_id, workspace=workspace)
 

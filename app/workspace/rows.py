@@ -23,6 +23,22 @@ TurnState = Literal["running", "completed", "failed", "aborted", "interrupted", 
 
 EndState = Literal["completed", "failed", "aborted", "interrupted", "limit"]
 
+TaskKind = Literal["dispatch", "worker"]
+
+TaskState = Literal[
+    "queued",
+    "running",
+    "waiting_for_form",
+    "waiting_for_approval",
+    "done",
+    "failed",
+    "interrupted",
+    "cancelled",
+]
+
+OPEN_TASKS = frozenset[TaskState]({"queued", "running", "waiting_for_form", "waiting_for_approval"})
+"""Those that somebody works on, or that wait for the user."""
+
 QueueKind = Literal["queue", "steer", "held"]
 """For the end of the turn, for its next boundary, or only when the user says so: the run it waited for was stopped."""
 
@@ -45,6 +61,8 @@ class ConversationRow:
     revision: int
     access: AccessMode = "standard"
     """How much its members do without asking."""
+    floor: str = "commander"
+    """The member who answers a message that names nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +112,36 @@ class TurnRow:
     model: str | None
     started: str
     ended: str | None
+    task: str | None = None
+    """What it was started for; None where it answers the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """A job that one member gave another, or a worker without a name."""
+
+    id: str
+    conversation: str
+    revision: int
+    kind: TaskKind
+    asker: str
+    member: str
+    job: str
+    given: str
+    """The turn in which it was given."""
+    call_id: str
+    """The call that waits for it."""
+    turn: str | None
+    """The newest turn that works on it."""
+    state: TaskState
+    outcome: str | None
+    """What came of it, as the asker was told."""
+    created: str
+    ended: str | None
+
+    @property
+    def is_open(self) -> bool:
+        return self.state in OPEN_TASKS
 
 
 @dataclass(frozen=True, slots=True)

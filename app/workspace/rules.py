@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast, get_args
 
 from app.hands.permissions.access import Answer
@@ -42,7 +43,8 @@ def list_rules(store: Store, workspace: str | None = None) -> list[RuleRow]:
     query = tables.Rule.select().order_by(tables.Rule.created.desc(), tables.Rule.id.desc())
     if workspace is not None:
         query = query.where(tables.Rule.workspace.in_([clean_text(workspace), EVERYWHERE]))
-    return store.database.rows(RuleRow, query)
+    rows = store.database.rows(RuleRow, query)
+    return [replace(row, words=tuple(row.words), categories=tuple(row.categories)) for row in rows]
 
 
 def rules_of(store: Store, workspace: str) -> list[Rule]:

@@ -37,8 +37,11 @@ def start_turn(
     trigger: str,
     model: str | None = None,
     messages: Sequence[str] = (),
+    task: str | None = None,
 ) -> TurnRow:
     """Begin a turn on the member's session; ``messages`` are the ids of those it answers, they become part of it.
+
+    ``task``: what it is started for, where it does not answer the user.
 
     Raises ``TurnLive`` where the session is busy, ``NotFound``.
     """
@@ -57,6 +60,7 @@ def start_turn(
             model=model,
             started=_start_time(store, conversation_id),
             ended=None,
+            task=task,
         )
         store.database.insert(Turn, row)
         for message_id in messages:
@@ -145,7 +149,8 @@ def list_turns(store: Store, conversation_id: str, limit: int = 50) -> list[Turn
 
 def last_states(store: Store) -> dict[str, TurnState]:
     """How the newest turn of each conversation stands, by conversation."""
-    newest = Turn.select(Turn.conversation, fn.MAX(Turn.started)).group_by(Turn.conversation)
+    answers = Turn.task.is_null()
+    newest = Turn.select(Turn.conversation, fn.MAX(Turn.started)).where(answers).group_by(Turn.conversation)
     query = Turn.select(Turn.conversation, Turn.state).where(
         Tuple(Turn.conversation, Turn.started).in_(newest)
     )
@@ -159,8 +164,14 @@ def count_by_member(store: Store) -> dict[str, int]:
 
 
 def find_last_turn(store: Store, conversation_id: str) -> TurnRow | None:
-    """The one that Continue and Retry speak of."""
-    query = Turn.select().where(Turn.conversation == conversation_id)
+    """The newest one that answered the user: that of which Continue and Retry speak."""
+    query = Turn.select().where(Turn.conversation == conversation_id, Turn.task.is_null())
+    return store.database.find(TurnRow, query.order_by(Turn.started.desc()))
+
+
+def find_last_of_session(store: Store, session_id: str) -> TurnRow | None:
+    """The newest one that its member has taken on this history."""
+    query = Turn.select().where(Turn.session == session_id)
     return store.database.find(TurnRow, query.order_by(Turn.started.desc()))
 
 
@@ -172,8 +183,9 @@ def _refuse_second(store: Store, session: str) -> None:
 
 def _start_time(store: Store, conversation_id: str) -> str:
     """Later than every other turn of the conversation, whatever the clock says: it is their order."""
-    last = find_last_turn(store, conversation_id)
-    return store.after(last.started) if last else store.now()
+    latest = Turn.select(fn.MAX(Turn.started)).where(Turn.conversation == conversation_id)
+    ((last,),) = store.database.values(latest)
+    return store.after(last) if last else store.now()
 
 
 def _stop_streaming(store: Store, turn_id: str) -> tuple[MessageRow, ...]:

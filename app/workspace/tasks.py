@@ -1,0 +1,114 @@
+"""Tasks: the jobs that members give each other, each with its state, kept until the conversation goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.models.fields import clean_text
+from app.models.tables import Task, Turn
+from app.workspace.conversations import raise_revision
+from app.workspace.errors import NotFound
+from app.workspace.rows import OPEN_TASKS, TaskKind, TaskRow, TaskState
+from app.workspace.store import Store
+
+
+def add_task(
+    store: Store,
+    conversation_id: str,
+    *,
+    kind: TaskKind,
+    asker: str,
+    member: str,
+    job: str,
+    given: str,
+    call_id: str,
+) -> TaskRow:
+    """It waits for its place. Raises ``NotFound``."""
+    with store.database.transaction():
+        row = TaskRow(
+            id=store.new_id("task"),
+            conversation=conversation_id,
+            revision=raise_revision(store, conversation_id),
+            kind=kind,
+            asker=clean_text(asker),
+            member=clean_text(member),
+            job=clean_text(job),
+            given=given,
+            call_id=clean_text(call_id),
+            turn=None,
+            state="queued",
+            outcome=None,
+            created=store.now(),
+            ended=None,
+        )
+        store.database.insert(Task, row)
+    return row
+
+
+def move_task(store: Store, id: str, state: TaskState) -> TaskRow:
+    """One that is open goes on to another state; one that has ended stays as it ended. Raises ``NotFound``."""
+    with store.database.transaction():
+        row = load_task(store, id)
+        return _change(store, row, state=state) if row.is_open and row.state != state else row
+
+
+def work_on_task(store: Store, id: str, turn: str) -> TaskRow:
+    """A turn begins to work on it, for the first time or anew. Raises ``NotFound``."""
+    with store.database.transaction():
+        return _change(store, load_task(store, id), state="running", turn=turn, ended=None)
+
+
+def end_task(store: Store, id: str, state: TaskState, outcome: str | None = None) -> TaskRow:
+    """How it ended; one that has ended stays so. Raises ``NotFound``."""
+    with store.database.transaction():
+        row = load_task(store, id)
+        return _change(store, row, state=state, outcome=outcome, ended=store.now()) if row.is_open else row
+
+
+def interrupt_tasks(store: Store) -> list[TaskRow]:
+    """After a start: nobody works on any of them. Those that wait for an answer of the user go on waiting."""
+    left = [state for state in OPEN_TASKS if state != "waiting_for_form"]
+    with store.database.transaction():
+        rows = store.database.rows(TaskRow, Task.select().where(Task.state.in_(left)))
+        return [_change(store, row, state="interrupted", ended=store.now()) for row in rows]
+
+
+def find_task(store: Store, id: str) -> TaskRow | None:
+    return store.database.find(TaskRow, Task.select().where(Task.id == id))
+
+
+def load_task(store: Store, id: str) -> TaskRow:
+    """Raises ``NotFound``."""
+    row = find_task(store, id)
+    if row is None:
+        raise NotFound("This task is not there any more.")
+    return row
+
+
+def list_tasks(
+    store: Store, conversation_id: str, *, given: str | None = None, limit: int = 200
+) -> list[TaskRow]:
+    """The newest ones, oldest first; of one turn or of all."""
+    query = Task.select().where(Task.conversation == conversation_id)
+    if given is not None:
+        query = query.where(Task.given == given)
+    return store.database.rows(TaskRow, query.order_by(Task.created.desc(), Task.id.desc()).limit(limit))[
+        ::-1
+    ]
+
+
+def count_open(store: Store, conversation_id: str) -> int:
+    return len([row for row in list_tasks(store, conversation_id) if row.is_open])
+
+
+def count_turns_since(store: Store, conversation_id: str, turn: str) -> int:
+    """How many turns there are from this one on, itself included."""
+    since = Turn.select(Turn.started).where(Turn.id == turn)
+    query = Turn.select(Turn.id).where(Turn.conversation == conversation_id, Turn.started >= since)
+    return len(store.database.values(query))
+
+
+def _change(store: Store, row: TaskRow, **values: Any) -> TaskRow:
+    values["revision"] = raise_revision(store, row.conversation)
+    store.database.update(Task, row.id, values)
+    return load_task(store, row.id)
