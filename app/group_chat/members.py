@@ -22,6 +22,7 @@ from app.engine.transcript_file import read_transcript
 from app.group_chat.approvals import Rules
 from app.group_chat.equipment import Depot, Equipment
 from app.group_chat.errors import FolderMissing
+from app.group_chat.made import Made
 from app.group_chat.outside import NOTHING_OUTSIDE, Artist, Outside, goes_to
 from app.group_chat.roles import COMMANDER
 from app.group_chat.undoing import open_history
@@ -37,7 +38,7 @@ from app.prompts.rendering import compose
 from app.providers.budget import Budget
 from app.providers.drawing import Count, Drawing
 from app.providers.resting import Resting
-from app.workspace import rules, sessions
+from app.workspace import rules, sessions, steps
 from app.workspace.budgets import is_strict, list_limits
 from app.workspace.rows import ConversationRow, SessionRow
 from app.workspace.settings import get_number, get_setting
@@ -108,6 +109,11 @@ class Members:
             pictures.keep,
             engine=self._outside.find_engine,
             artist=self._artist(conversation, count),
+            made=Made(
+                workspace,
+                partial(self.history, conversation.id),
+                partial(steps.list_steps, self._store, conversation.id),
+            ).covers,
         )
         equipment = depot.equip()
         instructions = read_instructions(equipment.gate)

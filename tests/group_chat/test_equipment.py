@@ -258,6 +258,47 @@ class TestOtherFolders:
             assert results(at)[0].startswith("E_")
 
 
+class TestDeleting:
+    async def test_what_this_conversation_made_goes_without_a_question(self, tmp_path: Path) -> None:
+        script = model(
+            bash("mkdir -p build/deep && touch build/a build/deep/b", "one"),
+            does("write_file", "two", path="note.md", content="mine"),
+            bash("rm -rf build", "three"),
+            does("delete_file", "four", path="note.md"),
+        )
+        async with house(tmp_path, script) as at:
+            await ask(at)
+            await at.quiet()
+            assert questions(at) == 0
+            assert list(at.workspace.iterdir()) == []
+
+    async def test_a_folder_in_which_something_of_the_user_lies_asks(self, tmp_path: Path) -> None:
+        made, gone = bash("mkdir build && touch build/a", "one"), bash("rm -rf build", "two")
+        async with house(tmp_path, ScriptedModel(made, say("Built."), gone, say("Done."))) as at:
+            await ask(at)
+            await at.quiet()
+            (at.workspace / "build/mine").write_text("not theirs")
+            await ask(at)
+            row = await question(at)
+            assert row.data["reasons"] == [
+                "rm -rf build deletes build, which this conversation did not make."
+            ]
+            await at.room.decide(row.id, "deny")
+            await at.quiet()
+            assert (at.workspace / "build/mine").exists()
+
+    async def test_a_file_that_was_there_before_asks(self, tmp_path: Path) -> None:
+        script = model(does("read_file", "one", path="old.md"), does("delete_file", "two", path="old.md"))
+        async with house(tmp_path, script) as at:
+            (at.workspace / "old.md").write_text("old")
+            await ask(at)
+            row = await question(at)
+            assert row.data["approval"] == "delete"
+            await at.room.decide(row.id, "allow_once")
+            await at.quiet()
+            assert not (at.workspace / "old.md").exists()
+
+
 class TestTheWeb:
     async def test_each_host_asks_before_anything_is_sent(self, tmp_path: Path) -> None:
         async with house(tmp_path, model(does("web_fetch", url="https://example.com/a?b=c"))) as at:
