@@ -88,7 +88,7 @@ def test_a_turn_is_looked_at_undone_and_the_undo_undone(changed: Talk, notes: Pa
     assert_no_barrier(page, "diff")
     notes.write_text(notes.read_text() + "Mine.\n")
     tab.get_by_role("button", name="Undo turn").click()
-    expect(page.get_by_role("dialog")).to_contain_text("2 files come back as before it.")
+    expect(page.get_by_role("dialog")).to_contain_text("2 files become again what stood there before it.")
     confirm(page)
     expect(tab.get_by_role("status")).to_contain_text("Undone: 2 files.")
     expect(tab).to_contain_text("undone at")
@@ -141,6 +141,9 @@ def test_what_was_changed_on_both_sides_is_asked_about(changed: Talk, notes: Pat
     confirm(page)
     form = tab.get_by_role("form", name="You changed this file as well")
     expect(form.get_by_role("radio", name="Keep mine")).to_be_checked()
+    form.get_by_text("What is different").click()
+    expect(form.locator("del")).to_have_text("Second.")
+    expect(form.locator("ins")).to_have_text("Mine.")
     assert_no_barrier(page, "conflict")
     assert (notes.parent / "plan.md").exists()
     form.get_by_role("radio", name="Bring back what was there before").check()
@@ -150,7 +153,7 @@ def test_what_was_changed_on_both_sides_is_asked_about(changed: Talk, notes: Pat
 
 
 def test_the_page_of_a_turn_has_no_barrier(changed: Talk) -> None:
-    files(changed).get_by_role("link", name="Step by step").click()
+    files(changed).get_by_role("link", name="Details").click()
     page = changed.page
     expect(page.get_by_role("heading", name="Turn of")).to_be_visible()
     expect(page.get_by_role("button", name="Undo step")).to_have_count(2)

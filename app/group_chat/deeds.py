@@ -39,12 +39,13 @@ class Deed:
 
 
 def deeds_of(rows: Iterable[StepRow]) -> tuple[Deed, ...]:
-    """``rows`` in their order; deeds in that of their first steps."""
+    """``rows`` in their order; deeds in that of their first steps. A turn that came back to where it began is none."""
     found: dict[str, list[StepRow]] = {}
     for row in rows:
         if row.after is not None:
             found.setdefault(row.turn, []).append(row)
-    return tuple(Deed(id, tuple(steps)) for id, steps in found.items())
+    deeds = (Deed(id, tuple(steps)) for id, steps in found.items())
+    return tuple(deed for deed in deeds if deed.tally.files)
 
 
 def undone(deeds: Sequence[Deed]) -> Mapping[str, Deed]:

@@ -13,13 +13,14 @@ from app.group_chat.deeds import Deed, deeds_of
 from app.group_chat.errors import CannotUndo, RoomBusy
 from app.group_chat.events import FilesChanged
 from app.group_chat.gates import path_gate
+from app.group_chat.restoring import Planned, carry_out, change_of, plan, step_of
 from app.hands.errors import SnapshotTrouble
 from app.hands.permissions.names import shown
 from app.hands.threads import CheckStop, in_thread
 from app.hands.undo.history import History
-from app.hands.undo.tally import Tally, key_of, tally, told
+from app.hands.undo.tally import Tally, tally, told
 from app.hands.undo.texts import TextDiff
-from app.hands.undo.values import Change, Choice, Origin, Outcome, Step
+from app.hands.undo.values import Change, Choice, Origin, Outcome, Restored, Step
 from app.infra.paths import DataFolder
 from app.workspace import conversations, steps
 from app.workspace.errors import NotFound
@@ -51,6 +52,8 @@ class Undone:
 
     deed: str
     outcome: Outcome
+    apart: tuple[TextDiff, ...] = ()
+    """Of each conflict, from what stood there before to what stands there now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,7 @@ class Undoing:
 
         def work(_: CheckStop) -> Looked:
             history = self._history()
-            done = [_step(history, row) for row in rows]
+            done = [step_of(history, row) for row in rows]
             return Looked(told(history.changes(done)), history.left_out(done[0].before))
 
         return await _in_words(work)
@@ -111,7 +114,7 @@ class Undoing:
 
         def work(_: CheckStop) -> tuple[Change, TextDiff]:
             history = self._history()
-            change = _change(history, [_step(history, row) for row in rows], part.file)
+            change = change_of(history, [step_of(history, row) for row in rows], part.file)
             return change, history.text_diff(change)
 
         return await _in_words(work)
@@ -119,10 +122,10 @@ class Undoing:
     async def preview(self, part: Part) -> Outcome:
         """What taking it back would come to now; nothing is changed."""
         rows, origin = self._rows(part), Origin(self._board.conversation, part.deed)
-        return (await _in_words(lambda stop: self._plan(part, rows, {}, origin, stop))).outcome
+        return (await self._plan(part, rows, {}, origin)).outcome
 
     async def restore(self, part: Part, choices: Mapping[str, Choice] | None = None) -> Undone:
-        """Take it back, and keep what the user changed since. ``choices`` answers conflicts, by the keys of paths.
+        """Take it back, and keep what the user changed since. ``choices`` answers conflicts, see ``plan``.
 
         Raises ``RoomBusy`` while a turn works in the folder, of this conversation or of another.
         """
@@ -131,15 +134,15 @@ class Undoing:
             await self.settle()
             rows = self._rows(part)
             origin = Origin(self._board.conversation, self._store.new_id("undo"))
-            planned = await _in_words(lambda stop: self._plan(part, rows, choices or {}, origin, stop))
+            planned = await self._plan(part, rows, choices or {}, origin)
             if not planned.is_answered:
-                return Undone("", planned.outcome)
+                return Undone("", planned.outcome, planned.apart)
             if not planned.outcome.changes:
                 raise CannotUndo(_nothing(planned.outcome))
             row = self._begin(part, origin, planned)
-            outcome, counted = await _in_words(lambda stop: self._restore(planned, origin, stop))
-            self._end(row, outcome, counted)
-        return Undone(origin.turn, outcome)
+            restored, counted = await _in_words(lambda stop: carry_out(planned, origin, stop))
+            self._end(row, restored, counted)
+        return Undone(origin.turn, restored)
 
     async def settle(self) -> None:
         """End the steps that were cut off, by a crash or by a stop that did not wait for them."""
@@ -149,12 +152,13 @@ class Undoing:
                 await self._settle(row)
 
     async def _settle(self, row: StepRow) -> None:
-        earlier = [each for deed in self.deeds() if deed.id == row.turn for each in deed.steps]
+        rows = steps.list_steps(self._store, row.conversation)
+        earlier = [each for each in rows if each.turn == row.turn and each.after is not None]
 
         def work(stop: CheckStop) -> tuple[Step, Tally]:
             history = self._history()
             after = history.take(Origin(row.conversation, row.turn), stop)
-            done = [*(_step(history, each) for each in earlier), history.step(row.before, after.id)]
+            done = [*(step_of(history, each) for each in earlier), history.step(row.before, after.id)]
             return done[-1], tally(history, done)
 
         try:
@@ -165,30 +169,12 @@ class Undoing:
 
     # Parts of a restore
 
-    def _plan(
-        self, part: Part, rows: list[StepRow], choices: Mapping[str, Choice], origin: Origin, stop: CheckStop
-    ) -> _Planned:
-        history = self._history()
-        done = [_step(history, row) for row in rows]
-        only = [_change(history, done, part.file).path] if part.file else None
-        first = history.preview(done, origin, only=only, check_stop=stop)
-        chosen = {
-            one.path: choices[key_of(one.path)] for one in first.conflicts if key_of(one.path) in choices
-        }
-        outcome = (
-            history.preview(done, origin, only=only, choices=chosen, check_stop=stop) if chosen else first
-        )
-        return _Planned(history, done, only, chosen, outcome, history.take(origin, stop).id)
+    async def _plan(
+        self, part: Part, rows: list[StepRow], choices: Mapping[str, Choice], origin: Origin
+    ) -> Planned:
+        return await _in_words(lambda stop: plan(self._history(), rows, part.file, choices, origin, stop))
 
-    def _restore(
-        self, planned: _Planned, origin: Origin, stop: CheckStop
-    ) -> tuple[Outcome, tuple[Step, Tally]]:
-        done = planned.history.restore(
-            planned.steps, origin, only=planned.only, choices=planned.choices, check_stop=stop
-        )
-        return done, (done.step, tally(planned.history, [done.step]))
-
-    def _begin(self, part: Part, origin: Origin, planned: _Planned) -> StepRow:
+    def _begin(self, part: Part, origin: Origin, planned: Planned) -> StepRow:
         return steps.begin_step(
             self._store,
             origin.conversation,
@@ -199,9 +185,10 @@ class Undoing:
             undoes=part.deed,
         )
 
-    def _end(self, row: StepRow, outcome: Outcome, counted: tuple[Step, Tally]) -> None:
-        step, files = counted
-        keep_end(self._board, row, step, files)
+    def _end(self, row: StepRow, restored: Restored, files: Tally) -> None:
+        keep_end(self._board, row, restored.step, files)
+        if not restored.changes:
+            raise CannotUndo(_nothing(restored))
         of = self.deed(row.undoes or "")
         data = {
             "notice": "restored",
@@ -211,7 +198,7 @@ class Undoing:
             "part": bool(row.call_id),
             "files": files.files,
             "first": files.lines[0].path if files.lines else "",
-            "left": [f"{shown(each.path)}: {each.why}" for each in outcome.left[:LEFT_SAID]],
+            "left": [f"{shown(each.path)}: {each.why}" for each in restored.left[:LEFT_SAID]],
         }
         self._board.add("notice", member="user", turn=None, data=data)
 
@@ -230,23 +217,6 @@ class Undoing:
                 raise RoomBusy(f"{name} is at work in this folder. Stop it or wait for its end, then undo.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Planned:
-    """A restore that is about to be done."""
-
-    history: History
-    steps: list[Step]
-    only: list[str] | None
-    choices: Mapping[str, Choice]
-    outcome: Outcome
-    before: str
-    """The snapshot of the workspace as it is."""
-
-    @property
-    def is_answered(self) -> bool:
-        return not self.outcome.conflicts
-
-
 def keep_end(board: Board, row: StepRow, step: Step, counted: Tally) -> None:
     """Store how a step ended, and tell who follows the room. Raises ``StorageError``."""
     if step.before.tree == step.after.tree:
@@ -254,17 +224,6 @@ def keep_end(board: Board, row: StepRow, step: Step, counted: Tally) -> None:
         return
     steps.end_step(board.store, row, after=step.after.id, tally=counted.kept())
     board.publish(FilesChanged(), member="user", turn=row.turn)
-
-
-def _step(history: History, row: StepRow) -> Step:
-    return history.step(row.before, row.after or "")
-
-
-def _change(history: History, done: list[Step], file: str) -> Change:
-    for change in history.changes(done):
-        if key_of(change.path) == file:
-            return change
-    raise NotFound("This file was not changed there, or it is not kept any more.")
 
 
 def _nothing(outcome: Outcome) -> str:

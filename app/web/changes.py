@@ -10,6 +10,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from app.group_chat.deeds import Deed
 from app.group_chat.errors import CannotUndo
+from app.group_chat.restoring import CHOSEN_ALONE
 from app.group_chat.room import Room
 from app.group_chat.undoing import Looked, Part, Undone
 from app.hands.undo.values import Choice
@@ -65,10 +66,15 @@ async def restore(request: Request) -> Response:
 
 
 async def _ask(request: Request, site: Site, room: Room, part: Part, asked: Undone) -> Response:
-    conflicts = conflict_views(asked.outcome)
+    conflicts = conflict_views(asked)
     if not is_htmx(request):
         return await _show(site, room, part, conflicts=conflicts)
-    values = {"deed": _view(site, room, part.deed), "part": part, "conflicts": conflicts}
+    values = {
+        "deed": _view(site, room, part.deed),
+        "part": part,
+        "conflicts": conflicts,
+        "alone": CHOSEN_ALONE,
+    }
     return HTMLResponse(site.templates.render("changes/conflicts.html", **values))
 
 
@@ -95,6 +101,7 @@ async def _show(
         deed=_view(site, room, part.deed),
         part=part,
         conflicts=conflicts,
+        alone=CHOSEN_ALONE,
         files=all_lines(deed.tally, looked.changes)[:FILES_LISTED],
         steps=_steps(site, deed),
         left_out=looked.left_out[:LEFT_OUT_LISTED],

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Literal
 
 from app.group_chat.deeds import Deed, undone
+from app.group_chat.undoing import Undone
 from app.hands.permissions.names import shown
 from app.hands.undo.tally import Line, Tally, key_of
 from app.hands.undo.texts import TextDiff, in_words
@@ -105,6 +106,8 @@ class ConflictView:
     why: str
     mine: str
     before: str
+    diff: DiffView
+    """From what was there before to what is there now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,10 +192,17 @@ def diff_view(change: Change, diff: TextDiff) -> DiffView:
     return DiffView(file_lines([line])[0], lines, note)
 
 
-def conflict_views(outcome: Outcome) -> tuple[ConflictView, ...]:
+def conflict_views(asked: Undone) -> tuple[ConflictView, ...]:
     return tuple(
-        ConflictView(key_of(one.path), shown(one.path), one.why, in_words(one.ours), in_words(one.theirs))
-        for one in outcome.conflicts
+        ConflictView(
+            key_of(one.path),
+            shown(one.path),
+            one.why,
+            in_words(one.ours),
+            in_words(one.theirs),
+            diff_view(Change(one.path, one.theirs, one.ours), diff),
+        )
+        for one, diff in zip(asked.outcome.conflicts, asked.apart, strict=True)
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.group_chat.deeds import deeds_of, undone
 from app.workspace.rows import StepRow
 from app.workspace.steps import RESTORE
@@ -24,6 +26,10 @@ def test_the_steps_of_a_turn_are_one_deed_in_the_order_of_the_first_ones() -> No
 
 def test_a_step_that_runs_is_no_deed_yet() -> None:
     assert deeds_of([step("a", after=None)]) == ()
+
+
+def test_a_turn_that_came_back_to_where_it_began_is_no_deed() -> None:
+    assert deeds_of([step("a"), replace(step("a"), tally={"files": 0, "lines": []})]) == ()
 
 
 def test_a_restore_takes_back_and_can_be_taken_back() -> None:

@@ -13,6 +13,7 @@ import anyio
 import pytest
 
 from app.engine.scripted import ScriptedModel, call, say
+from app.group_chat.restoring import CHOSEN_ALONE
 from app.group_chat.room import Room
 from app.hands.undo.tally import key_of
 from app.web import changes
@@ -166,6 +167,18 @@ async def test_an_answer_that_was_not_offered_asks_again(tmp_path: Path) -> None
         answer = {f"choice-{key_of('a.md')}": "everything"}
         got = await opened.browser.post(address(room, "/restore"), answer, HTMX)
         assert "You changed this file as well" in got.text
+
+
+async def test_many_conflicts_get_one_choice_for_all(tmp_path: Path) -> None:
+    names = {f"n{number}_md": "one\n" for number in range(CHOSEN_ALONE + 1)}
+    async with after(tmp_path, writes(**names)) as (opened, room):
+        for path in opened.workspace.iterdir():
+            path.write_text("mine\n")
+        got = await opened.browser.post(address(room, "/restore"), {}, HTMX)
+        assert got.text.count("<fieldset>") == 1
+        assert all(name.replace("_", ".") in got.text for name in names)
+        await opened.browser.post(address(room, "/restore"), {"choice-": "before"}, HTMX)
+        assert list(opened.workspace.iterdir()) == []
 
 
 async def test_what_undoing_would_come_to_is_told_on_request(tmp_path: Path) -> None:
