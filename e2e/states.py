@@ -265,15 +265,13 @@ def background(stage: Stage) -> None:
         stage.server.post(f"{talk.path}/access", access="trusted")
         colours = "".join(f"\\033[{code}m{code}\\033[0m " for code in (*range(30, 38), *range(90, 98), 42))
         talk.opened()
-        for command, more in (
-            (f"printf '{colours}\\n'; exit 3", {}),
-            ("echo serving; read stay", {"run_in_background": True}),
+        for answer, arguments in (
+            ("It failed.", {"command": f"printf '{colours}\\n'; exit 3"}),
+            ("It runs on.", {"command": "echo serving; read stay", "run_in_background": True}),
         ):
-            stage.llm.script(
-                say("I run it.", calls=[call("bash", {"command": command, **more})]), say("It was run.")
-            )
+            stage.llm.script(say("I run it.", calls=[call("bash", arguments)]), say(answer))
             talk.say("Run it.")
-            talk.expect_answer("It was run.")
+            talk.expect_answer(answer)
     talk = Talk(stage.page, stage.made["background"]).opened()
     for card in talk.articles("tool_call").all():
         card.locator("summary").click()

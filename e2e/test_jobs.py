@@ -16,6 +16,11 @@ from e2e.watch import LINE_BROKEN, Watch
 from tests.fakes.llm_client import FakeLLM
 from tests.fakes.llm_script import call, say
 
+ENDS_IN_VIEW = """(box) => {
+    const { bottom } = box.firstElementChild.getBoundingClientRect();
+    return bottom > 0 && bottom <= box.getBoundingClientRect().bottom;
+}"""
+
 ASKS = "printf '\\033[32mready\\033[0m\\nName: '; read name; echo \"Hello $name\"; read stay"
 
 
@@ -69,6 +74,8 @@ def test_a_long_output_shows_its_end_and_leads_to_all_of_it(trusted: Talk, llm: 
     card = trusted.articles("tool_call")
     card.locator("summary").click()
     expect(card.locator("[data-part=gap]")).to_have_text("last 200 lines shown")
+    expect(card.locator("[data-part=output]")).to_contain_text("30000")
+    assert card.locator("[data-part=output]").evaluate(ENDS_IN_VIEW)
     with trusted.page.expect_download() as waiting:
         card.get_by_role("link", name="All of it as plain text").click()
     whole = Path(waiting.value.path()).read_text(encoding="utf-8")
@@ -83,7 +90,7 @@ def test_a_job_is_found_typed_into_kept_over_a_restart_and_stopped(
     trusted.say("Start it.")
     trusted.expect_answer("It was run.")
     card = trusted.articles("tool_call")
-    expect(card.locator("summary")).to_contain_text("in the background")
+    expect(card.locator("summary")).to_contain_text("as a job")
     expect(page.get_by_role("heading", name="Background jobs")).to_be_visible()
     workspace = page.get_by_role("navigation", name="Workspace")
     expect(workspace.get_by_role("link", name="Jobs")).to_contain_text("1")

@@ -79,7 +79,7 @@ def _stat(row: MessageRow, told: Told | None) -> str:
         case "failed":
             return trouble_of(row.data.get("error_code"))
         case "done" if told and told.job:
-            return "in the background"
+            return "as a job"
         case "done" if told and _went_wrong(told):
             return f"exit {told.code}" if told.code is not None else told.how[:1].lower() + told.how[1:]
         case "done":

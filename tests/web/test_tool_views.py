@@ -89,7 +89,7 @@ def test_a_refusal_is_its_output() -> None:
 
 def test_one_in_the_background_leads_to_its_job() -> None:
     view = command(result=in_background("job_1", "/w"))
-    assert (view.stat, view.is_bad, view.job) == ("in the background", False, "/jobs/job_1")
+    assert (view.stat, view.is_bad, view.job) == ("as a job", False, "/jobs/job_1")
     asked = message_view(
         row("tool_call", call_id="c", name="job_read", arguments={"job_id": "job_1"}, result="[job_1 runs]")
     )
