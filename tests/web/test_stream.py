@@ -215,8 +215,10 @@ async def test_a_reader_that_fell_out_of_the_ring_gets_the_whole_page(opened: Op
     fill_ring(feed)
     assert feed.feed.since(1) is None
     opened.hand.give("model", TextChunk("and half"))
+    await opened.hand.settle(room)
     await expect_same(opened, room, slow, lost)
     opened.hand.give("model", Stop("end"))
+    await opened.hand.settle(room)
     await expect_same(opened, room, slow, lost)
 
 
