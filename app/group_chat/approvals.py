@@ -80,6 +80,9 @@ class Approvals:
         """The oldest first."""
         return tuple(self._waiting.values())
 
+    def has(self, id: str) -> bool:
+        return id in self._waiting
+
     async def admit(self, call: ToolCall, tool: Tool, ask: AskFn) -> ToolOutput | None:
         """See ``Gate``."""
         match await self._judged(call, tool):

@@ -8,11 +8,12 @@ from weakref import WeakValueDictionary
 import anyio
 
 from app.group_chat.events import DeskEvent, RoomEvent
+from app.group_chat.live_turns import StartTask
 from app.group_chat.members import Members
 from app.group_chat.recovery import recover_turn
-from app.group_chat.room import Room, StartTask
+from app.group_chat.room import Room
 from app.infra.feed import Feed
-from app.workspace import conversations, steps, turns
+from app.workspace import conversations, steps, tasks, turns
 from app.workspace.errors import NotFound
 from app.workspace.store import Store
 
@@ -64,6 +65,7 @@ class Bus:
         cut = turns.live_turns(self._store)
         for turn in cut:
             await recover_turn(self._store, self._members, turn)
+        tasks.interrupt_tasks(self._store)
         with anyio.move_on_after(LOOKING_BACK):
             for conversation in {step.conversation for step in steps.open_steps(self._store)}:
                 with suppress(NotFound):

@@ -7,6 +7,7 @@ RoomError
 ├── NothingToDecide  The request was answered already, or its run has ended.
 ├── UnknownDecision  The answer is none of those that were offered.
 ├── CannotUndo       What was changed cannot be brought back, or not any more.
+├── MemberGone       The member that should answer is not there any more, or cannot work.
 └── FolderMissing    The folder that the conversation works in is gone.
 """
 
@@ -39,6 +40,10 @@ class UnknownDecision(RoomError):
 
 class CannotUndo(RoomError):
     """What was changed cannot be brought back, or not any more."""
+
+
+class MemberGone(RoomError):
+    """The member that should answer is not there any more, or cannot work."""
 
 
 class FolderMissing(RoomError):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from app.engine import events as engine
+from app.workspace.rows import TaskRow
 
 FloorState = Literal["idle", "thinking", "organising", "writing", "tool", "asking", "waiting", "stopping"]
 
@@ -52,7 +53,17 @@ class FilesChanged:
     type: ClassVar[str] = "files_changed"
 
 
-RoomChange = RowAdded | RowChanged | QueueChanged | FloorChanged | ConversationChanged | FilesChanged
+@dataclass(frozen=True, slots=True)
+class TaskChanged:
+    """A task was given, goes on, waits or has ended."""
+
+    task: TaskRow
+    type: ClassVar[str] = "task"
+
+
+RoomChange = (
+    RowAdded | RowChanged | QueueChanged | FloorChanged | ConversationChanged | FilesChanged | TaskChanged
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from anyio.to_thread import run_sync
 
@@ -21,24 +22,26 @@ from app.engine.tools import ToolMap
 from app.engine.transcript_file import read_transcript
 from app.group_chat.approvals import Rules
 from app.group_chat.equipment import Depot, Equipment
-from app.group_chat.errors import FolderMissing
+from app.group_chat.errands import Part
+from app.group_chat.errors import FolderMissing, MemberGone
 from app.group_chat.made import Made
 from app.group_chat.outside import NOTHING_OUTSIDE, Artist, Outside, goes_to
-from app.group_chat.roles import COMMANDER
+from app.group_chat.roles import COMMANDER, WORKER
 from app.group_chat.undoing import open_history
 from app.hands.instructions import Instructions, read_instructions
 from app.hands.machine import Machine
 from app.hands.permissions.confinement import Confinement
 from app.hands.permissions.rules import Rule
 from app.hands.pictures import StoredPictures
-from app.hands.results import StoredResults
+from app.hands.results import RESULT_TOOLS, StoredResults
 from app.hands.undo.history import History
 from app.infra.paths import DataFolder
 from app.prompts.rendering import compose
 from app.providers.budget import Budget
 from app.providers.drawing import Count, Drawing
 from app.providers.resting import Resting
-from app.workspace import rules, sessions, steps
+from app.workspace import agents, rules, sessions, steps
+from app.workspace.agent_files import AgentFile
 from app.workspace.budgets import is_strict, list_limits
 from app.workspace.rows import ConversationRow, SessionRow
 from app.workspace.settings import get_number, get_setting
@@ -46,6 +49,11 @@ from app.workspace.store import Store
 
 COMMANDER_STEPS = 120
 """Steps that one turn of Commander may take."""
+
+MEMBER_STEPS = 100
+"""Of every other member."""
+
+NO_TOOLS: ToolMap = MappingProxyType({})
 
 
 def uncounted(call: Usage) -> None:
@@ -82,19 +90,44 @@ class Members:
         self._folder = folder
         self._machine = machine
 
-    async def prepare(self, member: str, conversation: ConversationRow, count: Count = uncounted) -> Prepared:
+    def team(self) -> list[AgentFile]:
+        """The agents that can be asked now. Looks at the disk."""
+        return [agent for agent in agents.list_agents(self._folder) if agent.is_ready]
+
+    def name_of(self, member: str) -> str:
+        if member in (COMMANDER, WORKER):
+            return member.capitalize()
+        agent = agents.find_agent(self._folder, member)
+        return agent.name if agent else member.replace("-", " ").capitalize()
+
+    async def prepare(
+        self,
+        member: str,
+        conversation: ConversationRow,
+        count: Count = uncounted,
+        part: Part = "addressed",
+        with_others: ToolMap = NO_TOOLS,
+    ) -> Prepared:
         """All that a turn runs with; ``count`` is told of calls that the run makes by itself.
 
-        Raises ``FolderMissing`` where the conversation's folder is gone.
+        ``part`` is how a member that is not Commander stands in the conversation, ``with_others`` what it has to work
+        with the others. Raises ``FolderMissing`` where the conversation's folder is gone, ``MemberGone``.
         """
         confinement = await self._machine.confinement.get()
         # Looking at the folder may take long: it may lie on a disk that sleeps, or on another machine.
         return await run_sync(
-            partial(self._prepare, member, conversation, confinement, count), abandon_on_cancel=True
+            partial(self._prepare, member, conversation, confinement, count, part, with_others),
+            abandon_on_cancel=True,
         )
 
     def _prepare(
-        self, member: str, conversation: ConversationRow, confinement: Confinement, count: Count
+        self,
+        member: str,
+        conversation: ConversationRow,
+        confinement: Confinement,
+        count: Count,
+        part: Part,
+        with_others: ToolMap,
     ) -> Prepared:
         workspace = Path(conversation.workspace)
         _require_folder(workspace)
@@ -117,13 +150,21 @@ class Members:
         )
         equipment = depot.equip()
         instructions = read_instructions(equipment.gate)
+        file = self._file_of(member)
+        allowed = equipment.tools if file is None or file.tools is None else {*file.tools, *RESULT_TOOLS}
+        own = {name: tool for name, tool in equipment.tools.items() if name in allowed}
+        tools = {**own, **with_others}
+
+        def system_prompt() -> str:
+            return self._prompt(file, part, workspace, tools, instructions)
+
         agent = Agent(
             name=member,
-            system_prompt=lambda: self._prompt(workspace, equipment.tools, instructions),
-            tools=equipment.tools,
-            model=conversation.model,
+            system_prompt=system_prompt,
+            tools=tools,
+            model=(file.model if file else None) or conversation.model,
             auxiliary=str(get_setting(self._store, "model.auxiliary")) or None,
-            step_limit=COMMANDER_STEPS,
+            step_limit=COMMANDER_STEPS if member == COMMANDER else MEMBER_STEPS,
             compact_at=get_number(self._store, "compaction.threshold"),
         )
         rules = WorkspaceRules(self._store, conversation.workspace)
@@ -176,9 +217,30 @@ class Members:
             model=model,
         )
 
-    def _prompt(self, workspace: Path, tools: ToolMap, instructions: Sequence[Instructions]) -> str:
+    def _file_of(self, member: str) -> AgentFile | None:
+        """None for Commander. Raises ``MemberGone`` for one that cannot work."""
+        if member == COMMANDER:
+            return None
+        if member == WORKER:
+            return AgentFile(id=WORKER, name="a worker", prompt=compose("worker").strip())
+        file = agents.find_agent(self._folder, member)
+        if file is None or not file.is_ready:
+            why = f": {file.problem}" if file and file.problem else "."
+            raise MemberGone(f"{self.name_of(member)} cannot work now{why} Look at its page under Agents.")
+        return file
+
+    def _prompt(
+        self,
+        file: AgentFile | None,
+        part: Part,
+        workspace: Path,
+        tools: ToolMap,
+        instructions: Sequence[Instructions],
+    ) -> str:
+        frame = {} if file is None else {"name": file.name, "body": file.prompt, "part": part}
         return compose(
-            COMMANDER,
+            COMMANDER if file is None else "member",
+            **frame,
             tools=tuple(tools),
             workspace=str(workspace),
             instructions=instructions,

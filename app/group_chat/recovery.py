@@ -9,6 +9,7 @@ from app.engine.messages import Marker, Message, Text
 from app.engine.session import Session
 from app.group_chat.events import RoomChange, RowAdded, RowChanged
 from app.group_chat.members import Members
+from app.group_chat.roles import WORKER
 from app.infra.logs import failure
 from app.workspace import messages, queue, sessions, turns
 from app.workspace.rows import MessageRow, TurnRow
@@ -25,14 +26,16 @@ async def recover_turn(store: Store, members: Members, turn: TurnRow) -> Changes
     """
     changes: Changes = []
     row = sessions.find_session(store, turn.session)
-    if row is not None:
+    if row is not None and turn.member != WORKER:
         try:
             changes = catch_up(store, await members.open_session(row), turn)
         except SessionError as error:
             failure("session_unreadable", error, turn=turn.id)
     closed = turns.mark_interrupted(store, turn.id).messages
-    changes += [(each, RowChanged()) for each in closed[:-1]]
-    return changes + [(notice, RowAdded()) for notice in closed[-1:]]
+    added = [each.data.get("notice") == "interrupted" for each in closed]
+    return changes + [
+        (each, RowAdded() if is_new else RowChanged()) for each, is_new in zip(closed, added, strict=True)
+    ]
 
 
 def catch_up(store: Store, session: Session, turn: TurnRow) -> Changes:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any
 
 import anyio
 
@@ -13,6 +12,7 @@ from app.engine.events import Done
 from app.engine.messages import Message
 from app.group_chat.approvals import TOO_LATE
 from app.group_chat.board import Board
+from app.group_chat.dispatching import Dispatching
 from app.group_chat.errors import EmptyMessage, NothingToDecide, NothingToResume, RoomBusy
 from app.group_chat.events import (
     ConversationChanged,
@@ -20,30 +20,20 @@ from app.group_chat.events import (
     FloorChanged,
     RoomEvent,
     RowAdded,
-    RowChanged,
 )
-from app.group_chat.keeping import KeepingBoard
+from app.group_chat.floor import TakenBack
+from app.group_chat.floor_keeping import FloorKeeper
+from app.group_chat.live_turns import LiveTurns, StartTask
 from app.group_chat.members import Members
 from app.group_chat.recovery import recover_turn
-from app.group_chat.roles import COMMANDER
+from app.group_chat.roles import COMMANDER, USER
 from app.group_chat.turn import LiveTurn
 from app.group_chat.undoing import Undoing
 from app.group_chat.waiting import SteeredMessages, WaitingList
 from app.infra.feed import Feed
-from app.infra.logs import failure, note
-from app.models.errors import StorageError
-from app.workspace import conversations, messages, sessions, turns
-from app.workspace.rows import MessageRow, QueueKind, TurnRow
+from app.workspace import messages, sessions, tasks, turns
+from app.workspace.rows import MessageRow, QueueKind, TaskRow, TurnRow
 from app.workspace.store import Store
-
-StartTask = Callable[[Callable[[], Coroutine[Any, Any, None]]], object]
-"""Starts a task in the group that owns all turns."""
-
-QUIET_WITHIN = 2.0
-"""Seconds after a stop in which a turn may end by itself; then it is cancelled."""
-
-SAVE_AGAIN = 1.0
-"""Seconds between two attempts to store the end of a turn that the store did not take."""
 
 
 class Room:
@@ -63,8 +53,7 @@ class Room:
         self.board = Board(store, conversation, feed)
         self._store = store
         self._members = members
-        self._start_task = start_task
-        self._changed = changed
+        self._tell_desk = partial(changed, conversation)
         self._lock = anyio.Lock()
         self.waiting = WaitingList(self.board, self._lock)
         self.undoing = Undoing(
@@ -73,46 +62,60 @@ class Room:
             self._at_rest,
             lambda: turns.live_turns(store),
         )
-        self._live: LiveTurn | None = None
-        self._unsaved: LiveTurn | None = None
-        """Ended, but the store does not take its end."""
-        self._closing = anyio.Event()
-        self._quiet = anyio.Event()
-        self._quiet.set()
+        self._turns = LiveTurns(self.board, members, self._lock, start_task, self)
+        self._floor = FloorKeeper(self.board, members.team)
+        self._dispatching = Dispatching(self.board, self._turns, self._floor, self._lock)
 
     @property
     def floor(self) -> Floor:
-        return self._live.floor if self._live else Floor()
+        """What the member is at that answers the user."""
+        root = self._turns.root
+        return root.floor if root else Floor()
+
+    @property
+    def at_work(self) -> tuple[Floor, ...]:
+        """What everybody is at, the first to begin first."""
+        return tuple(live.floor for live in self._turns.all)
+
+    @property
+    def holder(self) -> str:
+        """Who answers a message that names nobody."""
+        return self._floor.holder
 
     def counts_later(self, model: str | None) -> bool:
         """Whether the turn that runs began with another choice of model: this one is for the next."""
-        return self._live is not None and self._live.chosen != model
+        root = self._turns.root
+        return root is not None and root.chosen != model
 
     def growing(self, message_id: str) -> tuple[str, str] | None:
         """Text and thinking so far of the article that is being written; None for every other one."""
-        growing = self._live.segments.growing if self._live else None
-        if growing is None or growing.row_id != message_id:
-            return None
-        return "".join(growing.text), "".join(growing.reasoning)
+        for live in self._turns.all:
+            growing = live.segments.growing
+            if growing is not None and growing.row_id == message_id:
+                return "".join(growing.text), "".join(growing.reasoning)
+        return None
 
     def output_of(self, message_id: str) -> str:
         """What the tool of an article has said by now, while it runs: the end of it."""
-        return self._live.segments.output_of(message_id) if self._live else ""
+        return next((said for live in self._turns.all if (said := live.segments.output_of(message_id))), "")
 
     def find_message(self, message_id: str) -> MessageRow | None:
         """An article as it stands now; where the store takes nothing, that is more than what is stored."""
-        kept = self._ahead.find_kept(message_id) if self._ahead else None
-        return kept or messages.find_message(self._store, message_id)
+        kept = (board.find_kept(message_id) for board in self._turns.boards)
+        return next(filter(None, kept), None) or messages.find_message(self._store, message_id)
 
     def list_messages(self, *, before: int | None = None, limit: int = 100) -> list[MessageRow]:
         """The last ``limit`` articles, or those just before a position, oldest first, as they stand now."""
         rows = messages.list_messages(self._store, self.id, before_position=before, limit=limit)
-        return self._ahead.over(rows, at_end=before is None) if self._ahead else rows
+        return self._turns.over(rows, at_end=before is None)
 
     def list_turns(self) -> list[TurnRow]:
         """The newest turns, oldest first, as they stand now."""
-        rows = turns.list_turns(self._store, self.id)
-        return [self._unsaved.row if self._unsaved and row.id == self._unsaved.id else row for row in rows]
+        return self._turns.as_now(turns.list_turns(self._store, self.id))
+
+    def list_tasks(self) -> list[TaskRow]:
+        """The newest tasks, oldest first."""
+        return tasks.list_tasks(self._store, self.id)
 
     async def read_history(self, turn_id: str) -> Sequence[Message]:
         """What the member that took a turn has in its session, of this turn and all others. Empty where it is gone.
@@ -122,10 +125,13 @@ class Room:
         session = sessions.find_session(self._store, turns.load_turn(self._store, turn_id).session)
         return await self._members.read_history(session) if session else ()
 
-    async def post(self, text: str, *, client_id: str, kind: QueueKind = "queue") -> None:
+    async def post(
+        self, text: str, *, client_id: str, kind: QueueKind = "queue", to: Sequence[str] = ()
+    ) -> None:
         """Send a message: at once where nobody is at work, else it waits as ``kind`` says.
 
-        The same ``client_id`` twice counts once. Raises ``EmptyMessage``, ``NotFound``.
+        It goes to the members that it calls by name, else to ``to``, else to the holder of the floor. The same
+        ``client_id`` twice counts once. Raises ``EmptyMessage``, ``NotFound``.
         """
         if not text.strip():
             raise EmptyMessage("There is nothing to send. Write a message first.")
@@ -135,13 +141,13 @@ class Room:
             elif not self._knows(client_id):
                 with self.board.together():
                     row = messages.add_message(
-                        self._store, self.id, kind="user", member="user", text=text, client_id=client_id
+                        self._store, self.id, kind="user", member=USER, text=text, client_id=client_id
                     )
-                    self.board.announce(row, RowAdded())
+                    turn = self._answer([row], to)
+                    self.board.announce(messages.load_message(self._store, row.id), RowAdded())
                     if row.position == 1:
-                        self.board.publish(ConversationChanged(), member="user")
-                    turn = self._begin(trigger=row.id)
-                self._go(turn)
+                        self.board.publish(ConversationChanged(), member=USER)
+                self._turns.go(turn)
 
     async def send_now(self, queued_id: str) -> None:
         """A waiting message goes first: into the running turn, or as the next one. Raises ``NotFound``."""
@@ -150,32 +156,38 @@ class Room:
             if await self._is_free():
                 with self.board.together():
                     turn = self._send([queued_id])
-                self._go(turn)
+                self._turns.go(turn)
             else:
                 self.waiting.steer(queued_id)
 
-    async def stop(self) -> None:
-        """End every run of the room and hold what waits; returns when all is quiet."""
-        async with self._lock:
-            live = self._live
-            if live is None:
-                return
-            live.stop()
-        with anyio.move_on_after(QUIET_WITHIN):
-            await live.ended.wait()
-            return
-        live.cancel()
-        await live.ended.wait()
+    async def stop(self, turn_id: str | None = None) -> None:
+        """End every run of the room and hold what waits, or end one of them; returns when all is quiet."""
+        only = next((live for live in self._turns.all if live.id == turn_id), None)
+        if turn_id is None or only is not None:
+            await self._turns.stop(only)
 
     def hurry(self) -> bool:
         """Wait no longer for a model that is busy, but ask it again; whether anybody waited."""
-        return self._live is not None and self._live.hurry.now()
+        hurried = [live.hurry.now() for live in self._turns.all]
+        return any(hurried)
 
     async def decide(self, approval_id: str, decision: str, reason: str = "", rule: int = 0) -> None:
-        """Answer what a call waits for. Raises ``NothingToDecide``, ``UnknownDecision``, ``StorageError``."""
-        if self._live is None:
-            raise NothingToDecide(TOO_LATE)
-        await self._live.decide(approval_id, decision, reason, rule)
+        """Answer what a call waits for, ``rule`` being the number of the one that is made of it.
+
+        Raises ``NothingToDecide``, ``UnknownDecision``, ``StorageError``.
+        """
+        for live in self._turns.all:
+            if live.asks(approval_id):
+                await live.decide(approval_id, decision, reason, rule)
+                return
+        raise NothingToDecide(TOO_LATE)
+
+    async def take_back_floor(self) -> None:
+        """Commander answers from now on. Who is at work goes on to the end of its turn."""
+        async with self._lock:
+            with self.board.together():
+                self._floor.pass_(TakenBack())
+        self.tell_conversation()
 
     async def resume(self) -> None:
         """Continue an interrupted turn, or try a failed one again. Raises ``NothingToResume``, ``RoomBusy``."""
@@ -186,27 +198,55 @@ class Room:
             if last is None or last.state == "completed":
                 raise NothingToResume("There is nothing to continue: the last turn ended as it should.")
             with self.board.together():
-                turn = self._begin(trigger="retry" if last.state == "failed" else "continue")
-            self._go(turn)
+                trigger = "retry" if last.state == "failed" else "continue"
+                turn = self._begin(last.member, trigger)
+            self._turns.go(turn)
 
     def tell_conversation(self) -> None:
         """Title, model, folder or sums were changed; whoever shows them draws them anew."""
-        self.board.publish(ConversationChanged(), member="user")
-        self._changed(self.id)
+        self.board.publish(ConversationChanged(), member=USER)
+        self._tell_desk()
 
     async def wait_quiet(self) -> None:
-        await self._quiet.wait()
+        await self._turns.wait_quiet()
 
     async def close(self) -> None:
         """Before the process ends: stop, and wait no longer for a store that takes nothing."""
-        self._closing.set()
-        await self.stop()
+        await self._turns.close()
 
-    @property
-    def _ahead(self) -> KeepingBoard | None:
-        """The board that may know more than the store."""
-        turn = self._live or self._unsaved
-        return turn.board if turn else None
+    async def take(self, live: LiveTurn) -> None:
+        """See ``Followers``."""
+        steering = SteeredMessages(self.board, live.id, self._lock, partial(self._is_for, live))
+        await live.run(self._members, steering, self.undoing, self._dispatching)
+
+    def changed(self, live: LiveTurn) -> None:
+        """See ``Followers``."""
+        self._dispatching.waits(live)
+        self.board.publish(FloorChanged(), member=self.floor.member, turn=self.floor.turn)
+        self._tell_desk()
+
+    def stored_late(self) -> None:
+        """See ``Followers``."""
+        self.tell_conversation()
+
+    def ended(self, live: LiveTurn, done: Done) -> LiveTurn | None:
+        """See ``Followers``. What waited for the end becomes the next turn, or is held where it did not end well."""
+        self._dispatching.ended(live, done)
+        if live.errand is not None:
+            return None
+        went_well = done.status == "completed" and not live.abort.is_set
+        if went_well and live.handed_back:
+            self._dispatching.hand_back(live)
+        if not went_well:
+            self._floor.clear()
+        if member := self._floor.take_next():
+            return self._begin(member, live.row.trigger)
+        waiting = self.waiting.due()
+        if waiting and went_well:
+            return self._send(waiting)
+        if waiting:
+            self.waiting.hold()
+        return None
 
     @asynccontextmanager
     async def _at_rest(self) -> AsyncIterator[None]:
@@ -220,107 +260,45 @@ class Room:
 
     async def _is_free(self) -> bool:
         """Whether nobody is at work. A turn whose end is not stored is closed first. Raises ``StorageError``."""
-        if self._live is None:
-            self._save()
-        if self._live is not None:
+        if not self._turns.all:
+            self._turns.save()
+        if self._turns.all:
             return False
         for turn in turns.live_turns(self._store, self.id):
             for row, change in await recover_turn(self._store, self._members, turn):
                 self.board.announce(row, change)
         return True
 
-    def _begin(self, *, trigger: str) -> LiveTurn:
-        """Store a turn of Commander; it runs from ``_go`` on."""
+    def _begin(self, member: str, trigger: str) -> LiveTurn:
+        """A turn that answers the user, once the trouble of the last one is settled."""
         last = turns.find_last_turn(self._store, self.id)
-        session = sessions.session_of(self._store, self.id, COMMANDER)
-        turn = turns.start_turn(self._store, self.id, member=COMMANDER, session=session.id, trigger=trigger)
         if last is not None:
             self._settle_trouble(last)
-        board = KeepingBoard(self._store, self.id, self.feed)
-        chosen = conversations.load_conversation(self._store, self.id).model
-        waits = partial(self._changed, self.id)
-        return LiveTurn(board, turn, session, last, chosen, self._members.resting, waits)
-
-    def _go(self, live: LiveTurn) -> None:
-        self._start_task(lambda: self._take_turn(live))
-        self._live = live
-        if self._quiet.is_set():
-            self._quiet = anyio.Event()
-        self._tell_floor()
-
-    async def _take_turn(self, live: LiveTurn) -> None:
-        """The task of one turn. However it ends, the room is free then; an end that is not stored is tried again."""
-        try:
-            steering = SteeredMessages(self.board, live.id, self._lock)
-            await live.run(self._members, steering, self.undoing)
-        finally:
-            with anyio.CancelScope(shield=True):
-                async with self._lock:
-                    self._end(live)
-        while self._unsaved is live and not self._closing.is_set():
-            with anyio.move_on_after(SAVE_AGAIN):
-                await self._closing.wait()
-            with suppress(StorageError):
-                async with self._lock:
-                    self._save()
-
-    def _end(self, live: LiveTurn) -> None:
-        """Free the floor, or give it at once to those who waited for the end."""
-        done, following = live.end(), None
-        try:
-            following = self._close(live, done)
-        except StorageError as error:
-            failure("turn_not_stored", error, turn=live.id)
-            self._unsaved = live
-        except Exception as error:  # noqa: BLE001 - it is closed before the next turn, as after a crash
-            failure("turn_not_closed", error, turn=live.id)
-        note("turn_ended", turn=live.id, outcome=done.status, steps=done.steps)
-        self._live = None
-        live.ended.set()
-        if following is not None:
-            self._go(following)
-        else:
-            self._quiet.set()
-            self._tell_floor()
-
-    def _save(self) -> None:
-        """Store the end of a turn that could not be stored when it came. Raises ``StorageError``."""
-        live = self._unsaved
-        if live is None:
-            return
-        following = self._close(live, live.end())
-        self._unsaved = None
-        self.tell_conversation()
-        if following is not None:
-            self._go(following)
-
-    def _close(self, live: LiveTurn, done: Done) -> LiveTurn | None:
-        """Store the end. What waited for it becomes the next turn, or is held where it did not end well."""
-        with self.board.together():
-            for row in live.board.store_kept():
-                self.board.announce(row, RowChanged())
-            end = turns.end_turn(
-                self._store,
-                live.id,
-                state=done.status,
-                reason=done.reason,
-                error=live.row.error,
-                model=live.model,
-                ended=live.row.ended,
-            )
-            for row in end.messages:
-                self.board.announce(row, RowChanged())
-            waiting = self.waiting.due()
-            if waiting and done.status == "completed" and not live.abort.is_set:
-                return self._send(waiting)
-            if waiting:
-                self.waiting.hold()
-        return None
+        holds = member == self._floor.holder != COMMANDER
+        return self._turns.begin(member, trigger=trigger, part="floor" if holds else "addressed")
 
     def _send(self, queued_ids: Sequence[str]) -> LiveTurn:
-        """Waiting messages become messages, all together, and are answered by one turn."""
-        rows = self.waiting.send(queued_ids)
-        return self._begin(trigger=rows[-1].id)
+        """Waiting messages become messages, all together, and are answered by one turn of each whom they call."""
+        return self._answer(self.waiting.send(queued_ids))
+
+    def _answer(self, rows: Sequence[MessageRow], to: Sequence[str] = ()) -> LiveTurn:
+        """The turn of the first who is called by what the user said; the others follow it."""
+        called: dict[str, None] = {}
+        for row in rows:
+            mentions = self._floor.read(row.text)
+            named = mentions.to or tuple(to)
+            called |= dict.fromkeys(named)
+            data = {**row.data, "to": list(named or (self._floor.holder,))}
+            if mentions.unknown:
+                data["unknown"] = list(mentions.unknown)
+            messages.update_message(self._store, row.id, data=data)
+        return self._begin(self._floor.said(tuple(called)), rows[-1].id)
+
+    def _is_for(self, live: LiveTurn, text: str) -> bool:
+        """Whether a message that steers is for this turn: for who is called and at work, else for who answers."""
+        called = self._floor.read(text).to
+        at_work = [one for one in self._turns.all if one.row.member in called]
+        return live in at_work if at_work else live.errand is None
 
     def _settle_trouble(self, last: TurnRow) -> None:
         """A new turn has begun: the last one's notices offer nothing any more."""
@@ -330,7 +308,3 @@ class Room:
 
     def _knows(self, client_id: str) -> bool:
         return messages.find_sent(self._store, self.id, client_id) is not None or self.waiting.has(client_id)
-
-    def _tell_floor(self) -> None:
-        self.board.publish(FloorChanged(), member=self.floor.member, turn=self.floor.turn)
-        self._changed(self.id)

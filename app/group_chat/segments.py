@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import Any, assert_never
 
 from app.engine import events as engine
+from app.group_chat.company_tools import SILENT
 from app.group_chat.keeping import KeepingBoard
 from app.group_chat.others import others
 from app.infra.clock import iso
@@ -176,8 +177,17 @@ class Segments:
 
     def _called(
         self, event: engine.ToolDelta | engine.ToolStart | engine.ToolProgress | engine.ToolEnd
-    ) -> str:
+    ) -> str | None:
+        """The article of the call; those that members work together with have none of their own, unless refused."""
         match event:
+            case engine.ToolDelta() | engine.ToolStart() if event.name in SILENT:
+                self._end_text("done")
+                self._end_retry()
+                return None
+            case engine.ToolEnd() if event.name in SILENT and event.call_id not in self._calls:
+                return self._refused(event)
+            case engine.ToolProgress() if event.call_id not in self._calls:
+                return None
             case engine.ToolDelta():
                 return self._call_row(event.call_id, event.name)
             case engine.ToolStart():
@@ -207,6 +217,12 @@ class Segments:
         call.data |= {"name": event.name, "arguments": dict(event.arguments)}
         self._board.change(row_id, data=call.data)
         return row_id
+
+    def _refused(self, event: engine.ToolEnd) -> str | None:
+        if not event.is_error or event.error_code == "E_TASK":
+            return None
+        self._call_row(event.call_id, event.name)
+        return self._call_ended(event)
 
     def _asked(self, event: engine.Approval) -> str:
         data = self._asks[event.id] = {"call_id": event.call_id, "approval": event.kind, **event.subject}

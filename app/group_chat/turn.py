@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
+from typing import Protocol
 
 import anyio
 from anyio.to_thread import run_sync
@@ -18,33 +19,43 @@ from app.engine.hurry import Hurry
 from app.engine.runner import run
 from app.engine.session import Session
 from app.engine.steering import Steering, UserInput
+from app.engine.tools import ToolMap
 from app.group_chat.approvals import TOO_LATE, Approvals, Waiting
+from app.group_chat.errands import Errand, Part
 from app.group_chat.errors import NothingToDecide, RoomError
 from app.group_chat.events import Floor, FloorChanged, FloorState
+from app.group_chat.hearing import unheard
 from app.group_chat.keeping import KeepingBoard
-from app.group_chat.members import Members
+from app.group_chat.members import Members, Prepared
 from app.group_chat.recovery import catch_up, remember
+from app.group_chat.roles import WORKER
 from app.group_chat.segments import SAVE_EVERY, Segments
 from app.group_chat.step_log import StepLog
 from app.group_chat.undoing import Undoing
-from app.group_chat.visibility import unheard
+from app.group_chat.veil import Veil
 from app.hands.undo.keeping import undoable
 from app.hands.undo.values import Origin
 from app.infra.crew import Crew
 from app.infra.errors import InfraError
 from app.infra.logs import failure
 from app.models.errors import StorageError
+from app.prompts.rendering import compose
 from app.providers.resting import Resting
-from app.workspace import conversations, messages
+from app.workspace import conversations, messages, turns
 from app.workspace.errors import WorkspaceError
 from app.workspace.rows import SessionRow, TurnRow
 
-GO_ON = (
-    "Go on from where you stopped. What was done before the interruption is done: check before repeating it."
-)
-"""What a model is told when the user presses Continue; the page shows no message for it."""
-
 _IN_WORDS = (EngineError, RoomError, WorkspaceError, StorageError, InfraError)
+
+
+class Company(Protocol):
+    """The others of a room, as the member of one turn has them."""
+
+    def tools_of(self, asker: LiveTurn) -> ToolMap: ...
+
+    async def take_up(self, asker: LiveTurn, before: str) -> list[str]:
+        """See ``Dispatching``."""
+        ...
 
 
 class LiveTurn:
@@ -58,11 +69,15 @@ class LiveTurn:
         before: TurnRow | None,
         chosen: str | None = None,
         resting: Callable[[], Iterable[Resting]] = tuple,
-        waits: Callable[[], object] = lambda: None,
+        waits: Callable[[LiveTurn], object] = lambda _: None,
+        *,
+        part: Part = "addressed",
+        errand: Errand | None = None,
     ) -> None:
-        """``before`` is the turn that ended last in this conversation, ``chosen`` the model picked for it by now.
+        """``before`` is the turn that ended last on this session, ``chosen`` the model picked for the conversation.
 
         ``resting`` as in ``Members``. ``waits`` is called when it begins to wait for the user, and when it goes on.
+        ``errand``: the task it is taken for, where it does not answer the user.
         """
         self.id = turn.id
         self.board = board
@@ -76,6 +91,11 @@ class LiveTurn:
         self.chosen = chosen
         self.row = turn
         """As it is stored, or will be: ``end`` closes it."""
+        self.part = part
+        self.errand = errand
+        self.handed_back = False
+        """Its last words gave the floor back, with the marker."""
+        self._veil = Veil() if part == "floor" else None
         self._waits = waits
         self._session = session
         self._before = before
@@ -83,11 +103,11 @@ class LiveTurn:
         self._scope = anyio.CancelScope()
         self._done: engine.Done | None = None
 
-    async def run(self, members: Members, steering: Steering, undoing: Undoing) -> None:
+    async def run(self, members: Members, steering: Steering, undoing: Undoing, company: Company) -> None:
         """From the first word to the last. Whatever breaks, the turn ends in words, with the chat intact."""
         try:
             with self._scope:
-                await self._run(members, steering, undoing)
+                await self._run(members, steering, undoing, company)
         except _IN_WORDS as error:
             failure("turn_failed", error, turn=self.id)
             self._fail("storage" if isinstance(error, StorageError | SessionError) else "local", str(error))
@@ -101,6 +121,10 @@ class LiveTurn:
         """Ask the run to end; it answers with its ``Done``."""
         self._set_floor("stopping")
         self.abort.set()
+
+    def asks(self, approval_id: str) -> bool:
+        """Whether a call of it waits for this answer."""
+        return self._approvals is not None and self._approvals.has(approval_id)
 
     async def decide(self, approval_id: str, decision: str, reason: str, rule: int) -> None:
         """See ``Approvals.decide``."""
@@ -127,17 +151,19 @@ class LiveTurn:
         )
         return done
 
-    async def _run(self, members: Members, steering: Steering, undoing: Undoing) -> None:
+    async def _run(self, members: Members, steering: Steering, undoing: Undoing, company: Company) -> None:
         store = self.board.store
         conversation = replace(
             conversations.load_conversation(store, self.row.conversation), model=self.chosen
         )
         session = await members.open_session(self._session)
-        if self._before is not None:
+        if self._before is not None and self.row.member != WORKER:
             for row, change in catch_up(store, session, self._before):
                 self.board.announce(row, change)
             await remember(store, session, self._before)
-        prepared = await members.prepare(self.row.member, conversation, self._count)
+        inputs = await self._inputs(session, members, company)
+        with_others = company.tools_of(self)
+        prepared = await members.prepare(self.row.member, conversation, self._count, self.part, with_others)
         self._approvals = gate = Approvals(
             prepared.equipment.judge,
             prepared.rules,
@@ -148,9 +174,9 @@ class LiveTurn:
         organising = partial(self._set_floor, "organising")
         harness = replace(prepared.harness, summarising=organising, gate=gate)
         events = run(
-            await self._with_undo(prepared.agent, members, undoing),
+            await self._with_undo(prepared, members, undoing),
             session,
-            self._inputs(session),
+            inputs,
             harness,
             abort=self.abort,
             steering=steering,
@@ -159,12 +185,14 @@ class LiveTurn:
         await self._follow_all(events)
         members.note(self._session, self.end(), self.model)
 
-    async def _with_undo(self, agent: Agent, members: Members, undoing: Undoing) -> Agent:
-        """The same one, with tools whose calls can be undone."""
+    async def _with_undo(self, prepared: Prepared, members: Members, undoing: Undoing) -> Agent:
+        """Its agent, with tools whose calls can be undone."""
         history = await run_sync(partial(members.history, self.row.conversation), abandon_on_cancel=True)
         log = StepLog(self.board, self.row, undoing)
-        tools = undoable(agent.tools, history, Origin(self.row.conversation, self.id), log)
-        return replace(agent, tools=tools)
+        origin = Origin(self.row.conversation, self.id)
+        tools = undoable(prepared.equipment.tools, history, origin, log)
+        kept = {name: tool for name, tool in tools.items() if name in prepared.agent.tools}
+        return replace(prepared.agent, tools={**prepared.agent.tools, **kept})
 
     async def _follow_all(self, events: AsyncGenerator[engine.Event, None]) -> None:
         """Draw what happens. Where that cannot be stored, the run is stopped, so that its session keeps the words."""
@@ -181,11 +209,20 @@ class LiveTurn:
             await anyio.sleep(SAVE_EVERY)
             self.segments.save_growing()
 
-    def _inputs(self, session: Session) -> list[UserInput]:
-        store = self.board.store
-        inputs = unheard(messages.list_said(store, self.row.conversation), session.messages)
-        if not inputs and self.row.trigger == "continue":
-            return [UserInput(GO_ON, store.new_id("msg"))]
+    async def _inputs(self, session: Session, members: Members, company: Company) -> list[UserInput]:
+        """What its member hears first."""
+        if self.errand is not None:
+            return [self.errand.told]
+        store, conversation = self.board.store, self.row.conversation
+        outcomes: Sequence[str] = ()
+        if self.row.trigger == "continue" and self._before is not None:
+            outcomes = await company.take_up(self, self._before.id)
+        jobs = turns.list_jobs(store, conversation)
+        said = messages.list_said(store, conversation, to=self.row.member)
+        inputs = unheard(self.row.member, said, jobs, session.messages, members.name_of)
+        if outcomes or (self.row.trigger == "continue" and not inputs):
+            go_on = compose("go_on", outcomes=outcomes).strip()
+            return [UserInput(go_on, store.new_id("msg")), *inputs]
         return inputs
 
     def _fail(self, kind: str, sentence: str) -> None:
@@ -204,6 +241,10 @@ class LiveTurn:
         return self._done
 
     def _follow(self, event: engine.Event) -> None:
+        for seen in self._veil.lift(event) if self._veil else (event,):
+            self._draw(seen)
+
+    def _draw(self, event: engine.Event) -> None:
         match self.segments.take(event):
             case engine.TextDelta():
                 self._set_floor("writing")
@@ -219,6 +260,7 @@ class LiveTurn:
                 self.model = f"{provider}/{model}"
             case engine.Done() as done:
                 self._done = done
+                self.handed_back = self._veil is not None and self._veil.is_handback
             case _:
                 pass
 
@@ -238,4 +280,4 @@ class LiveTurn:
         before, self.floor = self.floor, replace(self.floor, state=state, detail=detail)
         self.board.publish(FloorChanged(), member=self.floor.member, turn=self.id)
         if "asking" in (before.state, state):
-            self._waits()
+            self._waits(self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import anyio
 
@@ -88,8 +88,14 @@ class WaitingList:
 class SteeredMessages:
     """Those that are folded into the running turn. A row becomes a message once the session has stored it."""
 
-    def __init__(self, board: Board, turn: str, lock: anyio.Lock) -> None:
-        """``lock`` is the room's: while a message is being heard nobody edits it or takes it back."""
+    def __init__(
+        self, board: Board, turn: str, lock: anyio.Lock, is_for: Callable[[str], bool] = lambda _: True
+    ) -> None:
+        """``lock`` is the room's: while a message is being heard nobody edits it or takes it back.
+
+        ``is_for`` says of a text whether this turn is to hear it.
+        """
+        self._is_for = is_for
         self._board = board
         self._turn = turn
         self._lock = lock
@@ -97,7 +103,7 @@ class SteeredMessages:
     async def fold_in(self, hear: Hear) -> Sequence[UserInput]:
         async with self._lock:
             rows = queue.list_queued(self._board.store, self._board.conversation, "steer")
-            inputs = [UserInput(row.text, row.id) for row in rows]
+            inputs = [UserInput(row.text, row.id) for row in rows if self._is_for(row.text)]
             if inputs:
                 with anyio.CancelScope(shield=True):
                     await hear(inputs)

@@ -130,9 +130,14 @@ def list_messages(
     return store.database.rows(MessageRow, query.order_by(Message.position.desc()).limit(limit))[::-1]
 
 
-def list_said(store: Store, conversation_id: str) -> list[MessageRow]:
-    """All messages of the user, oldest first."""
-    said = (Message.conversation == conversation_id) & (Message.kind == "user")
+def list_said(store: Store, conversation_id: str, *, to: str) -> list[MessageRow]:
+    """All in which somebody says something that ``to`` has not said itself, oldest first."""
+    kinds = ("user", "assistant", "dispatch")
+    said = (
+        (Message.conversation == conversation_id)
+        & Message.kind.in_(kinds)
+        & (Message.member != clean_text(to))
+    )
     return store.database.rows(MessageRow, Message.select().where(said).order_by(Message.position))
 
 

@@ -18,6 +18,21 @@ def session_of(store: Store, conversation_id: str, member: str, *, model: str | 
         return newest or _new_session(store, conversation_id, member, model)
 
 
+def new_session(store: Store, conversation_id: str, member: str) -> SessionRow:
+    """One with nothing in it, whatever others the member has. Raises ``NotFound``."""
+    with store.database.transaction():
+        load_conversation(store, conversation_id)
+        return _new_session(store, conversation_id, member, None)
+
+
+def load_session(store: Store, session_id: str) -> SessionRow:
+    """Raises ``NotFound``."""
+    row = find_session(store, session_id)
+    if row is None:
+        raise NotFound(f'There is no session "{session_id}". Its conversation may have been deleted.')
+    return row
+
+
 def find_session(store: Store, session_id: str) -> SessionRow | None:
     return store.database.find(SessionRow, Session.select().where(Session.id == session_id))
 

@@ -52,10 +52,11 @@ def move_task(store: Store, id: str, state: TaskState) -> TaskRow:
         return _change(store, row, state=state) if row.is_open and row.state != state else row
 
 
-def work_on_task(store: Store, id: str, turn: str) -> TaskRow:
-    """A turn begins to work on it, for the first time or anew. Raises ``NotFound``."""
+def work_on_task(store: Store, id: str, turn: str, *, given: str) -> TaskRow:
+    """A turn begins to work on it, for the first time or anew; the turn ``given`` waits for it. Raises ``NotFound``."""
     with store.database.transaction():
-        return _change(store, load_task(store, id), state="running", turn=turn, ended=None)
+        row = load_task(store, id)
+        return _change(store, row, state="running", turn=turn, given=given, outcome=None, ended=None)
 
 
 def end_task(store: Store, id: str, state: TaskState, outcome: str | None = None) -> TaskRow:

@@ -108,6 +108,8 @@ def mark_interrupted(store: Store, turn_id: str) -> TurnEnd:
         if load_turn(store, turn_id).state != "running":
             return TurnEnd(load_turn(store, turn_id))
         end = end_turn(store, turn_id, state="interrupted", reason="crash")
+        if end.turn.task is not None:
+            return end  # who waits for it says so
         notice = add_message(
             store,
             end.turn.conversation,
@@ -145,6 +147,12 @@ def list_turns(store: Store, conversation_id: str, limit: int = 50) -> list[Turn
     return store.database.rows(TurnRow, query.order_by(Turn.started.desc(), Turn.id.desc()).limit(limit))[
         ::-1
     ]
+
+
+def list_jobs(store: Store, conversation_id: str) -> frozenset[str]:
+    """The turns that worked on a task of another member."""
+    query = Turn.select(Turn.id).where(Turn.conversation == conversation_id, Turn.task.is_null(False))
+    return frozenset(id for (id,) in store.database.values(query))
 
 
 def last_states(store: Store) -> dict[str, TurnState]:

@@ -39,6 +39,9 @@ async def test_commander_has_its_tools_and_hears_where_it_works(tmp_path: Path) 
             "web_search",
             "read_result",
             "search_result",
+            "run_worker",
+            "dispatch_to",
+            "hand_off_to",
         ]
         assert str(at.workspace) in request.system
 

@@ -30,7 +30,7 @@ from app.engine.pairing import is_paired
 from app.engine.provider import CallFragment, ModelRequest, Stop, StreamBatch, TextChunk
 from app.engine.scripted import ScriptedModel, call
 from app.group_chat.errors import RoomError
-from app.group_chat.turn import GO_ON
+from app.prompts.rendering import compose
 from app.models.errors import StorageError
 from app.workspace import conversations, messages, queue, turns
 from app.workspace.errors import NotFound
@@ -41,6 +41,7 @@ from tests.group_chat.rooms import House, OnWrite, house, members_on
 Act = tuple[str, int]
 """What a user does, and to which message (counted over all there are)."""
 
+GO_ON = compose("go_on", outcomes=()).strip()
 USER_ACTS = st.tuples(
     st.sampled_from(
         (

@@ -123,8 +123,8 @@ class MembersByHand(Members):
 
     hand: Hand
 
-    async def prepare(self, member: str, conversation: ConversationRow, count: Count = uncounted) -> Prepared:
-        prepared = await super().prepare(member, conversation, count)
+    async def prepare(self, member: str, conversation: ConversationRow, *more: Any) -> Prepared:
+        prepared = await super().prepare(member, conversation, *more)
         tool = ToolByHand(self.hand)
         agent = replace(prepared.agent, tools={**prepared.agent.tools, tool.name: tool})
         return replace(prepared, agent=agent)

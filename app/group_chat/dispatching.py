@@ -1,0 +1,286 @@
+"""Work that members give each other: one path, whoever asks, from the call that asks to the result that answers it.
+
+A member that is sent takes the very turn that a message of the user would start; only what it is told differs, and
+where its last words go.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import anyio
+
+from app.engine.events import Done
+from app.engine.steering import UserInput
+from app.engine.tools import ToolContext, ToolMap, ToolOutput
+from app.group_chat.board import Board
+from app.group_chat.bounds import MOST_PARALLEL, refuse_task
+from app.group_chat.company_tools import commander_tools, guest_tools
+from app.group_chat.errands import Errand
+from app.group_chat.events import TaskChanged
+from app.group_chat.floor import Dispatched, HandedBack, HandedOff
+from app.group_chat.floor_keeping import FloorKeeper
+from app.group_chat.live_turns import QUIET_WITHIN, LiveTurns
+from app.group_chat.roles import COMMANDER, USER, WORKER
+from app.group_chat.turn import LiveTurn
+from app.group_chat.visibility import Request, carry
+from app.models.errors import StorageError
+from app.prompts.rendering import compose
+from app.workspace import messages, tasks, turns
+from app.workspace.rows import MessageRow, TaskKind, TaskRow, TaskState
+
+_ENDED: Mapping[str, TaskState] = {
+    "completed": "done",
+    "failed": "failed",
+    "limit": "failed",
+    "aborted": "cancelled",
+    "interrupted": "interrupted",
+}
+
+
+class Dispatching:
+    """The tasks of one room."""
+
+    def __init__(self, board: Board, turns: LiveTurns, floor: FloorKeeper, lock: anyio.Lock) -> None:
+        self._board = board
+        self._store = board.store
+        self._conversation = board.conversation
+        self._turns = turns
+        self._floor = floor
+        self._lock = lock
+        self._places = anyio.Semaphore(MOST_PARALLEL)
+        self._one_by_one: defaultdict[str, anyio.Lock] = defaultdict(anyio.Lock)
+        """A member does one job at a time: it has one history."""
+
+    def tools_of(self, asker: LiveTurn) -> ToolMap:
+        """What the member of this turn has to work with others. Looks at the disk."""
+        if asker.row.member == COMMANDER:
+            return commander_tools(
+                self._floor.team(),
+                dispatch=partial(self._dispatch, asker),
+                worker=partial(self._run_worker, asker),
+                hand_off=partial(self._hand_off, asker),
+            )
+        return guest_tools(partial(self._hand_back, asker)) if asker.part == "floor" else {}
+
+    async def take_up(self, asker: LiveTurn, before: str) -> list[str]:
+        """The jobs that an earlier turn had given and that were cut off: all are done to their ends, side by side.
+
+        Returns what came of each, in the order in which they were given.
+        """
+        cut_off = [
+            row
+            for row in tasks.list_tasks(self._store, self._conversation, given=before)
+            if row.state == "interrupted"
+        ]
+        outcomes: dict[str, str] = {}
+
+        async def take(row: TaskRow) -> None:
+            told = UserInput(compose("go_on", outcomes=()).strip(), self._store.new_id("msg"))
+            outcomes[row.id] = (await self._work(asker, row, told)).text
+
+        async with anyio.create_task_group() as group:
+            for row in cut_off:
+                group.start_soon(take, row)
+        return [outcomes[row.id] for row in cut_off]
+
+    def waits(self, live: LiveTurn) -> None:
+        """A turn begins to wait for the user, or goes on: its task is as it is."""
+        if live.errand is None or live.ended.is_set():
+            return
+        state: TaskState = "waiting_for_approval" if live.floor.state == "asking" else "running"
+        try:
+            self._tell(tasks.move_task(self._store, live.errand.task.id, state))
+        except StorageError:
+            pass  # the list of tasks lags behind; how the turn ends is stored all the same
+
+    def ended(self, live: LiveTurn, done: Done) -> None:
+        """In the transaction that stores the end of a turn: its task ends with it."""
+        if live.errand is not None:
+            state = _ENDED[done.status]
+            self._tell(
+                tasks.end_task(self._store, live.errand.task.id, state, _outcome(self._name(live), done))
+            )
+
+    # The tools
+
+    async def _dispatch(
+        self, asker: LiveTurn, arguments: Mapping[str, Any], context: ToolContext
+    ) -> ToolOutput:
+        return await self._give(asker, context, "dispatch", str(arguments["to"]), str(arguments["message"]))
+
+    async def _run_worker(
+        self, asker: LiveTurn, arguments: Mapping[str, Any], context: ToolContext
+    ) -> ToolOutput:
+        return await self._give(
+            asker, context, "worker", str(arguments.get("to") or ""), str(arguments["task"])
+        )
+
+    async def _hand_off(
+        self, asker: LiveTurn, arguments: Mapping[str, Any], context: ToolContext
+    ) -> ToolOutput:
+        to, message = str(arguments["to"]), str(arguments["message"])
+        async with self._lock:
+            with self._board.together():
+                refusal = self._floor.pass_(HandedOff(asker.row.member, to))
+                if refusal:
+                    return ToolOutput.failed("E_DENIED", refusal)
+                told = carry(self._led_to(asker), Request(message)).text
+                self._add(asker, to, message, how="handoff", told=told)
+        return ToolOutput(
+            f"{self._floor.name_of(to)} answers the user now. Your turn ends here.", ends_run=True
+        )
+
+    async def _hand_back(
+        self, asker: LiveTurn, arguments: Mapping[str, Any], context: ToolContext
+    ) -> ToolOutput:
+        reason, summary = str(arguments["reason"]), str(arguments.get("summary") or "")
+        async with self._lock:
+            refusal = self.hand_back(asker, reason, summary)
+        if refusal:
+            return ToolOutput.failed("E_DENIED", refusal)
+        return ToolOutput("The floor is Commander's again. Your turn ends here.", ends_run=True)
+
+    def hand_back(self, asker: LiveTurn, reason: str = "", summary: str = "") -> str:
+        """The floor goes back to Commander, by the tool or by the marker. Under the lock; returns a refusal."""
+        member = asker.row.member
+        open_ones = any(
+            row.is_open or row.state == "interrupted"
+            for row in tasks.list_tasks(self._store, self._conversation)
+        )
+        with self._board.together():
+            refusal = self._floor.pass_(HandedBack(member, unfinished=open_ones))
+            if not refusal:
+                told = compose(
+                    "handed_back", name=self._floor.name_of(member), reason=reason, summary=summary
+                )
+                self._add(asker, COMMANDER, reason, how="handback", told=told)
+        return refusal
+
+    # One task
+
+    async def _give(
+        self, asker: LiveTurn, context: ToolContext, kind: TaskKind, to: str, job: str
+    ) -> ToolOutput:
+        member = to or WORKER
+        async with self._lock:
+            if refusal := self._refuse(asker, to):
+                return ToolOutput.failed("E_DENIED", refusal)
+            told = carry(self._led_to(asker), Request(job)).text
+            with self._board.together():
+                row = tasks.add_task(
+                    self._store,
+                    self._conversation,
+                    kind=kind,
+                    asker=asker.row.member,
+                    member=member,
+                    job=job,
+                    given=asker.id,
+                    call_id=context.call_id,
+                )
+                self._tell(row)
+                if to:
+                    self._add(asker, to, job, how=kind, task=row.id)
+        return await self._work(asker, row, UserInput(told, self._store.new_id("msg")))
+
+    async def _work(self, asker: LiveTurn, row: TaskRow, told: UserInput) -> ToolOutput:
+        """From its place in the row to its end, however that comes."""
+        try:
+            async with self._one_by_one[row.member if row.member != WORKER else row.id], self._places:
+                async with self._lock:
+                    with self._board.together():
+                        live = self._turns.begin(
+                            row.member, trigger=row.id, part="dispatched", errand=Errand(row, told)
+                        )
+                        self._tell(tasks.work_on_task(self._store, row.id, live.id, given=asker.id))
+                    self._turns.go(live)
+                await self._wait(live)
+        finally:
+            self._give_up(row)
+        done = live.end()
+        text = _outcome(self._name(live), done)
+        return ToolOutput(text) if done.status == "completed" else ToolOutput(text, error="E_TASK")
+
+    async def _wait(self, live: LiveTurn) -> None:
+        """Until it has ended. Whoever waits for it no longer, ends it."""
+        try:
+            await live.ended.wait()
+        finally:
+            with anyio.CancelScope(shield=True):
+                if not live.ended.is_set():
+                    live.stop()
+                    with anyio.move_on_after(QUIET_WITHIN):
+                        await live.ended.wait()
+                if not live.ended.is_set():
+                    live.cancel()
+                    await live.ended.wait()
+
+    def _give_up(self, row: TaskRow) -> None:
+        """Nobody waits for it any more; one that has ended, as most have by now, stays as it ended."""
+        try:
+            self._tell(tasks.end_task(self._store, row.id, "cancelled"))
+        except StorageError:
+            pass  # it is closed at the next start
+
+    def _refuse(self, asker: LiveTurn, to: str) -> str:
+        passing = self._floor.ask(Dispatched(asker.row.member, to))
+        if passing.refusal:
+            return passing.refusal
+        asking = [asker.row.member]
+        root = self._turns.root or asker
+        refusal = refuse_task(
+            asking,
+            to or None,
+            at_once=tasks.count_open(self._store, self._conversation),
+            turns=tasks.count_turns_since(self._store, self._conversation, root.id),
+        )
+        return refusal or ""
+
+    def _led_to(self, asker: LiveTurn) -> Sequence[Request]:
+        """What the user said that led to a job: the messages of the asker's turn, or the one that began it."""
+        said = [row for row in messages.list_of_turn(self._store, asker.id) if row.kind == "user"]
+        first = messages.find_message(self._store, self._trigger(asker))
+        rows = [*([first] if first and first.member == USER and first not in said else []), *said]
+        return [Request(row.text) for row in rows]
+
+    def _trigger(self, asker: LiveTurn) -> str:
+        """The message that began a turn; of one that goes on, that of the turn before it."""
+        row = asker.row
+        for earlier in reversed(turns.list_turns(self._store, self._conversation)):
+            if row.trigger not in ("continue", "retry"):
+                break
+            if earlier.session == row.session and earlier.started < row.started:
+                row = earlier
+        return row.trigger
+
+    def _add(self, asker: LiveTurn, to: str, text: str, **data: str) -> MessageRow:
+        return self._board.add(
+            "dispatch", member=asker.row.member, turn=asker.id, text=text, data={"to": to, **data}
+        )
+
+    def _tell(self, row: TaskRow) -> None:
+        self._board.publish(TaskChanged(row), member=row.member, turn=row.turn)
+
+    def _name(self, live: LiveTurn) -> str:
+        return self._floor.name_of(live.row.member)
+
+
+def _outcome(name: str, done: Done) -> str:
+    """What the asker is told."""
+    said = done.text.strip()
+    if done.status == "completed":
+        return f"[{name} has done it, in {done.steps} steps.]\n{said or '(no words)'}"
+    why = {
+        "failed": done.error.message if done.error else "it failed",
+        "aborted": "the user stopped it",
+        "limit": "it took as many steps as it may, or went in circles",
+        "interrupted": done.error.message if done.error else "it was cut off",
+    }[done.status]
+    words = f" It had said last:\n{said}" if said else ""
+    return (
+        f"E_TASK: {name} did not finish it: {why} What it did so far is done. Go on without it, do it another way, or "
+        f"give it again with what is left.{words}"
+    )

@@ -1,0 +1,26 @@
+"""Why a turn is taken: to answer the user, or for a task of another member."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from app.engine.steering import UserInput
+from app.group_chat.roles import WORKER
+from app.workspace.rows import TaskRow
+
+Part = Literal["addressed", "floor", "dispatched"]
+"""How a member that is not Commander stands in a conversation: written to by name, holding the floor, or sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """A task, and what its member is told when the turn begins."""
+
+    task: TaskRow
+    told: UserInput
+
+    @property
+    def is_unseen(self) -> bool:
+        """A worker without a name has no place in the chat."""
+        return self.task.member == WORKER

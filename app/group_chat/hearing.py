@@ -1,0 +1,67 @@
+"""What a member hears when its turn begins: of what was said in the chat, that which is for it and which it has not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+from app.engine.messages import Message
+from app.engine.steering import UserInput
+from app.group_chat.roles import COMMANDER, USER
+from app.group_chat.visibility import Said, to_replay
+from app.prompts.rendering import compose
+from app.workspace.rows import MessageRow
+
+NameOf = Callable[[str], str]
+"""How a member is called."""
+
+LONGEST_HEARD = 12_000
+"""Characters of what somebody else said in the chat: of more, Commander is told the beginning and the end."""
+
+
+def unheard(
+    member: str,
+    rows: Iterable[MessageRow],
+    jobs: Collection[str],
+    history: Sequence[Message],
+    name_of: NameOf,
+) -> list[UserInput]:
+    """The oldest first. They share their ids with the chat, so a crash between the two loses none and repeats none.
+
+    ``rows`` are those of the chat in which something is said; ``jobs`` the turns that worked on a task, whose words
+    Commander gets as results.
+    """
+    heard = {message.id for message in history}
+    said = [one for row in rows if (one := _said(row, jobs)) is not None]
+    return [UserInput(_words(one, member, name_of), one.id) for one in to_replay(said, member, heard)]
+
+
+def addressed(row: MessageRow) -> tuple[str, ...]:
+    """Whom a message of the user, or of one member to another, is for."""
+    to = row.data.get("to") or (COMMANDER,)
+    return (to,) if isinstance(to, str) else tuple(map(str, to))
+
+
+def _said(row: MessageRow, jobs: Collection[str]) -> Said | None:
+    match row.kind:
+        case "user":
+            return Said(row.id, USER, addressed(row), row.text)
+        case "assistant" if row.turn not in jobs and row.text.strip():
+            return Said(row.id, row.member, (USER,), row.text)
+        case "dispatch" if row.data.get("how") in ("handoff", "handback"):
+            return Said(row.id, row.member, addressed(row), str(row.data.get("told") or row.text))
+        case _:
+            return None
+
+
+def _words(said: Said, member: str, name_of: NameOf) -> str:
+    """As it was said where it is for the member; else with who said it to whom."""
+    if member in said.to:
+        return said.text
+    text = said.text
+    if len(text) > LONGEST_HEARD:
+        half = LONGEST_HEARD // 2
+        text = f"{text[:half]}\n[…]\n{text[-half:]}"
+    to = "the user" if said.to == (USER,) else ", ".join(map(name_of, said.to))
+    return compose(
+        "overheard", author="the user" if said.author == USER else name_of(said.author), to=to, text=text
+    )
