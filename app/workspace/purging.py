@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from app.hands.jobs import Jobs
+from app.hands.undo.pruning import forget
 from app.infra.logs import failure, note
 from app.infra.paths import DataFolder
 from app.infra.threads import to_the_end
@@ -50,6 +51,7 @@ def _remove_files(folder: DataFolder, expired: Expired) -> bool:
         for path in expired.session_paths:
             for file in folder.sessions.glob(f"{Path(path).stem}.*"):
                 file.unlink()
+        forget(folder.snapshots, expired.conversation)
         for kept in (folder.results, folder.attachments, folder.temporary):
             with suppress(FileNotFoundError):
                 shutil.rmtree(kept / expired.conversation)

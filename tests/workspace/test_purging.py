@@ -9,6 +9,10 @@ from typing import Any
 import pytest
 
 from app.hands.jobs import Jobs
+from app.hands.permissions.closed_places import ClosedPlaces
+from app.hands.permissions.paths import PathGate
+from app.hands.undo.history import History
+from app.hands.undo.values import Origin
 from app.infra.ids import new_id
 from app.infra.paths import DataFolder
 from app.workspace import conversations
@@ -39,6 +43,10 @@ def filled(store: Store, folder: DataFolder) -> str:
     for kept in (folder.results, folder.attachments):
         (kept / chat).mkdir()
         (kept / chat / "one.txt").write_text("words")
+    work = folder.root.parent / f"work_{chat}"
+    work.mkdir()
+    gate = PathGate(work, closed=ClosedPlaces(folder.root / "home", own=(folder.root,)))
+    History(folder.snapshots, gate).take(Origin(chat, "turn_1"))
     job: dict[str, Any] = {
         "id": new_id("job"),
         "conversation": chat,
@@ -53,7 +61,7 @@ def filled(store: Store, folder: DataFolder) -> str:
 
 
 def files(folder: DataFolder) -> set[Path]:
-    roots = (folder.sessions, folder.results, folder.attachments, folder.jobs)
+    roots = (folder.sessions, folder.results, folder.attachments, folder.jobs, folder.snapshots)
     return {file for root in roots for file in root.rglob("*")}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -48,6 +49,31 @@ def prune(root: Path, own: Packs, conversation: str, limits: Limits) -> None:
         _prune(
             [_Store(packs, list_records(folder)) for folder, packs in stores.items()], conversation, limits
         )
+
+
+def forget(root: Path, conversation: str) -> None:
+    """All snapshots of a conversation leave the disk, with what they alone needed. Blocks. Raises ``OSError``."""
+    for folder in [each for each in root.glob("*") if each.is_dir()]:
+        with Turn(folder):
+            records = list_records(folder)
+            kept = tuple(each for each in records if each.conversation != conversation)
+            if len(kept) < len(records):
+                _keep(folder, kept)
+
+
+def _keep(folder: Path, kept: tuple[Snapshot, ...]) -> None:
+    """These and no others. Nothing of the workspace, not even the names of its files, stays for none."""
+    if not kept:
+        shutil.rmtree(folder)
+        return
+    for record in list_records(folder):
+        if record not in kept:
+            remove_record(folder, record.id)
+    store = _Store(Packs(folder), kept)
+    store.packs.refresh()
+    for snapshot in kept:
+        _needed(snapshot, store)
+    store.packs.keep_only(store.live, slack=0)
 
 
 def _is_over(root: Path, limits: Limits) -> bool:

@@ -9,6 +9,7 @@ import pytest
 
 from app.hands.errors import SnapshotTrouble
 from app.hands.undo.limits import Limits
+from app.hands.undo.pruning import forget
 from app.hands.undo.values import Origin, Snapshot
 from app.infra.locks import Turn
 from tests.hands.undo.workshop import UNDO, Workshop, picture_of
@@ -51,6 +52,36 @@ def test_a_turn_that_is_larger_than_the_budget_keeps_all_its_snapshots(tmp_path:
     assert {each.turn for each in shop.history.snapshots()} == {"turn_long"}
     shop.history.restore(steps, UNDO)
     assert picture_of(shop.workspace).keys() == start.keys() | {"a"}
+
+
+def test_a_conversation_is_forgotten_with_what_it_alone_needed(tmp_path: Path) -> None:
+    shop = Workshop(tmp_path)
+    gone = turns(shop, 3)
+    shop.write({"a": "the same in both"})
+    (other,) = turns(shop, 1, "conv_b")
+    size = size_of(shop.store)
+    forget(shop.store, "conv_a")
+    assert shop.history.snapshots() == (other,)
+    assert shop.open().contents(other).keys() == {"a"}
+    assert size - size_of(shop.store) > 2 * BYTES
+    with pytest.raises(SnapshotTrouble):
+        shop.open().contents(gone[0])
+    step = shop.step("echo more >> a", Origin("conv_b", "turn_next"))
+    shop.history.restore([step], UNDO)
+
+
+def test_of_a_folder_that_only_it_worked_in_nothing_stays(tmp_path: Path) -> None:
+    shop = Workshop(tmp_path)
+    turns(shop, 2)
+    forget(shop.store, "conv_none")
+    assert len(shop.history.snapshots()) == 2
+    forget(shop.store, "conv_a")
+    assert list(shop.store.iterdir()) == []
+    assert shop.open().take(Origin("conv_b", "turn_1")).files == 1
+
+
+def test_where_nothing_was_ever_kept_there_is_nothing_to_forget(tmp_path: Path) -> None:
+    forget(tmp_path / "none", "conv_a")
 
 
 def test_the_newest_turn_of_another_conversation_goes_last(tmp_path: Path) -> None:
