@@ -68,6 +68,8 @@ class Album:
 
     def unseen(self, images: Sequence[Image]) -> tuple[Image, ...]:
         """Those that have to be looked at, and taken, before ``show``; ask again until there are none."""
+        if not images:
+            return ()
         recent = images[gone_by_number(len(images), self._limits.most) :]
         unknown = [image for image in recent if image not in self._sizes]
         if not unknown:

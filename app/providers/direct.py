@@ -6,8 +6,8 @@ write the request → ask, and write it anew where its form is refused → read 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from typing import Any, TypedDict, TypeVar, Unpack
 
@@ -90,7 +90,7 @@ class DirectWire:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamBatch, None]:
         """See ``Provider``: a batch holds everything that one read of the network brought."""
-        async with self._failing_in_words(request.model):
+        with self._failing_in_words(request.model):
             asked_at = asyncio.get_running_loop().time()
             draft = await self._bodies.draft(request)
             response = await self._ask(draft, request.model)
@@ -131,7 +131,7 @@ class DirectWire:
 
         ``read`` may raise ``WireError``. Raises ``ProviderError``.
         """
-        async with self._failing_in_words(model):
+        with self._failing_in_words(model):
             asked_at, limits = asyncio.get_running_loop().time(), self._limits
             response = await self._server.send("POST", path, body, limits.first_token, media_type)
             if response.status_code != httpx.codes.OK:
@@ -157,7 +157,7 @@ class DirectWire:
 
     async def _knock(self) -> None:
         """Ask for nothing, and so learn from the refusal whether there is a model server that takes the key."""
-        async with self._failing_in_words(""):
+        with self._failing_in_words(""):
             response = await self._server.send("POST", self._language.ask, b"{}", CHECK_SECONDS)
             symptom = await read_refusal(response)
             if response.status_code not in (200, 400, 422):
@@ -176,15 +176,15 @@ class DirectWire:
 
     async def _get(self, path: str) -> Any:
         """The JSON at a path. Raises ``ProviderError``."""
-        async with self._failing_in_words(""):
+        with self._failing_in_words(""):
             response = await self._server.send("GET", path, None, CHECK_SECONDS)
             if response.status_code != httpx.codes.OK:
                 raise self._error(await read_refusal(response), "", response)
             async with asyncio.timeout(CHECK_SECONDS):
                 return decode(await response.aread())
 
-    @asynccontextmanager
-    async def _failing_in_words(self, model: str) -> AsyncIterator[None]:
+    @contextmanager
+    def _failing_in_words(self, model: str) -> Iterator[None]:
         """Whatever the network, the stream or the server's words throw leaves as ``ProviderError``."""
         try:
             yield

@@ -55,7 +55,7 @@ def _inner(usage: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
 
 def _count(usage: Mapping[str, Any], *keys: str) -> int:
     """The first of these that is there, above zero, and a number that a call can have."""
-    return next((count for key in keys if 0 < (count := _whole(usage.get(key))) < _ABSURD), 0)
+    return next((count for key in keys if 0 < (count := _whole(usage.get(key, 0))) < _ABSURD), 0)
 
 
 def _whole(value: Any) -> int:
