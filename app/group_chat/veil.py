@@ -31,7 +31,8 @@ class Veil:
                     self._message, self._text, self._shown = event.message_id, "", 0
                 self._text += event.text
                 before = max(0, len(self._text) - _LOOKED_AT)
-                yield from self._up_to(before + safe_length(self._text[before:]))
+                end = self._text[before:]
+                yield from self._up_to(before + len(end[: safe_length(end)].rstrip()))
             case engine.Done():
                 self.is_handback, shown = read_handback(self._text)
                 yield from self._rest(shown)

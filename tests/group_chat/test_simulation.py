@@ -30,8 +30,8 @@ from app.engine.pairing import is_paired
 from app.engine.provider import CallFragment, ModelRequest, Stop, StreamBatch, TextChunk
 from app.engine.scripted import ScriptedModel, call
 from app.group_chat.errors import RoomError
-from app.prompts.rendering import compose
 from app.models.errors import StorageError
+from app.prompts.rendering import compose
 from app.workspace import conversations, messages, queue, turns
 from app.workspace.errors import NotFound
 from app.workspace.rows import MessageRow, QueuedRow, TurnRow
