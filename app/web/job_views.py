@@ -18,7 +18,7 @@ LAST_LINES = 3
 _LAST_BYTES = 2_000
 _AT_ONCE = 65_536
 """Bytes of output that are read in one look; a page that is further behind goes to the end."""
-_AT_FIRST = 32_768
+_AT_FIRST = 24_576
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +117,14 @@ class JobScreen:
 
         None where nothing did. Raises ``Refused`` where there is no such job any more.
         """
-        seen, stretch = self._end, self._jobs.read(self._id, self._end, _AT_ONCE)
-        if seen is not None and stretch.end == seen:
+        seen = self._end
+        stretch = self._jobs.read(self._id, seen, _AT_FIRST if seen is None else _AT_ONCE)
+        if stretch.end == seen:
             return None
-        if seen is None or not stretch.is_all or stretch.start > seen:
-            stretch = self._jobs.read(self._id, None, _AT_FIRST)
-            self.terminal, seen = Terminal(), None
+        if seen is not None and (not stretch.is_all or stretch.start > seen):
+            seen, stretch = None, self._jobs.read(self._id, None, _AT_FIRST)
+        if seen is None:
+            self.terminal = Terminal()
         elif stretch.start < seen:
             self.terminal.begin_line_anew()
         self._end = stretch.end

@@ -96,18 +96,29 @@ class Terminal:
         The open line is drawn anew either way.
         """
         *ended, last = (self._written + text).split("\n")
-        added = []
-        for line in ended:
-            html, size, self._style = _line(line, self._style)
-            added.append((Markup("{}\n").format(html), size))
+        unseen, shown = ended[: -2 * KEPT_LINES], ended[-2 * KEPT_LINES :]
+        self._pass_over(unseen)
+        added = [self._ended(line) for line in shown]
         self._written = last[-2 * LONGEST_LINE :] if "\r" in last else last[: 2 * LONGEST_LINE]
         self.open, _, _ = _line(self._written, self._style)
         self._lines += added
         self._size += sum(size for _, size in added)
-        if len(self._lines) <= 2 * KEPT_LINES and self._size <= 2 * KEPT_CHARACTERS:
-            return Markup().join(line for line, _ in added)
-        self.trim()
-        return None
+        if unseen or len(self._lines) > 2 * KEPT_LINES or self._size > 2 * KEPT_CHARACTERS:
+            self.trim()
+            return None
+        return Markup().join(line for line, _ in added)
+
+    def _ended(self, line: str) -> tuple[Markup, int]:
+        html, size, self._style = _line(line, self._style)
+        return html + "\n", size
+
+    def _pass_over(self, lines: list[str]) -> None:
+        """Lines that are gone before they can be shown, and those before them: only their colours are followed."""
+        if lines:
+            self.left_out += len(lines) + len(self._lines)
+            self._lines, self._size = [], 0
+        for codes in _COLOUR.findall("\n".join(lines)):
+            self._style = _changed(self._style, codes)
 
     def begin_line_anew(self) -> None:
         """What comes next tells the open line once more, from its beginning."""

@@ -71,6 +71,13 @@ def test_of_a_long_output_the_end_stays_and_it_is_known_how_much_is_gone() -> No
     assert (terminal.count, terminal.left_out) == (KEPT_LINES, 2_000 - KEPT_LINES)
 
 
+def test_what_is_gone_before_it_is_shown_is_counted_and_still_colours_what_follows() -> None:
+    terminal = Terminal("first\n\x1b[31m")
+    assert terminal.feed("".join(f"line {number}\n" for number in range(5_000))) is None
+    assert terminal.left_out + terminal.count == 5_001
+    assert terminal.closed.startswith('<span class="out-red">line 4800</span>')
+
+
 def test_wide_lines_are_cut_and_many_of_them_are_few() -> None:
     terminal = Terminal("x" * 10 * LONGEST_LINE)
     assert terminal.open == "x" * LONGEST_LINE
