@@ -19,10 +19,10 @@ from app.hands.permissions.closed_places import asks
 from app.hands.permissions.names import shown
 from app.hands.permissions.paths import PathGate
 from app.hands.permissions.permit import Permit
+from app.hands.permissions.places import Purpose
 from app.hands.permissions.question import Deed, Judgement, Passed, Question
 from app.hands.permissions.rules import FOLDERS, READING, WRITING, Rule, find_rule, open_folders
 from app.hands.permissions.verdict import Category, Finding, Judged, Verdict
-from app.hands.permissions.walk import Purpose
 from app.hands.threads import in_thread
 
 _MOST_SHOWN = 20_000

@@ -12,9 +12,9 @@ from app.hands.errors import Refused
 from app.hands.permissions.closed_places import ClosedPlaces, FileId, asks
 from app.hands.permissions.names import shown
 from app.hands.permissions.permit import Permit
-from app.hands.permissions.places import Place
+from app.hands.permissions.places import Place, Purpose
 from app.hands.permissions.roots import Roots, names_of
-from app.hands.permissions.walk import Purpose, Walk
+from app.hands.permissions.walk import Walk
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _LONGEST_PATH = 4095

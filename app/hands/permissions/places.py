@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Literal
 
 from app.hands.errors import Refused
 from app.hands.permissions.closed_places import Standing
@@ -20,6 +21,9 @@ from app.hands.permissions.closed_places import Standing
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+Purpose = Literal["read", "stat", "list", "search", "write", "edit", "mkdir", "delete"]
+"""What a tool is after at a place."""
 
 
 @dataclass(slots=True)

@@ -15,15 +15,12 @@ from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Literal
 
 from app.hands.errors import Refused
 from app.hands.permissions.closed_places import Standing, asks, never_written
 from app.hands.permissions.names import shown
-from app.hands.permissions.places import FOLDER, Place, failed
+from app.hands.permissions.places import FOLDER, Place, Purpose, failed
 from app.hands.permissions.roots import Root, Roots, names_of
-
-Purpose = Literal["read", "stat", "list", "search", "write", "edit", "mkdir", "delete"]
 
 _CHANGES = frozenset[Purpose]({"write", "edit", "mkdir", "delete"})
 _CREATES = frozenset[Purpose]({"write", "mkdir"})
