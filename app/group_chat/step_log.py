@@ -1,8 +1,10 @@
-"""Where the steps of a live turn are kept: rows of the store, and one notice in the chat where undo fails."""
+"""Where the steps of a live turn are kept: rows of the store, and one notice in the chat where undo fails.
+
+That is for the user, so it stands in the chat also where the turn itself is one that nobody sees.
+"""
 
 from __future__ import annotations
 
-from app.group_chat.board import Board
 from app.group_chat.undoing import Undoing, keep_end
 from app.hands.undo.tally import Tally
 from app.hands.undo.values import Snapshot, Step
@@ -15,8 +17,8 @@ from app.workspace.rows import StepRow, TurnRow
 class StepLog:
     """See ``Steps``."""
 
-    def __init__(self, board: Board, turn: TurnRow, undoing: Undoing) -> None:
-        self._board = board
+    def __init__(self, turn: TurnRow, undoing: Undoing) -> None:
+        self._board = undoing.board
         self._turn = turn
         self._undoing = undoing
         self._begun: dict[str, StepRow] = {}

@@ -188,7 +188,7 @@ class LiveTurn:
     async def _with_undo(self, prepared: Prepared, members: Members, undoing: Undoing) -> Agent:
         """Its agent, with tools whose calls can be undone."""
         history = await run_sync(partial(members.history, self.row.conversation), abandon_on_cancel=True)
-        log = StepLog(self.board, self.row, undoing)
+        log = StepLog(self.row, undoing)
         origin = Origin(self.row.conversation, self.id)
         tools = undoable(prepared.equipment.tools, history, origin, log)
         kept = {name: tool for name, tool in tools.items() if name in prepared.agent.tools}

@@ -82,7 +82,7 @@ class Undoing:
         live: Callable[[], Iterable[TurnRow]],
     ) -> None:
         """``live`` are the turns that run now, in all conversations."""
-        self._board = board
+        self.board = board
         self._store = board.store
         self._history = history
         self._at_rest = at_rest
@@ -90,7 +90,7 @@ class Undoing:
 
     def deeds(self) -> tuple[Deed, ...]:
         """The oldest first, as they are kept: nothing is looked at on the disk."""
-        return deeds_of(steps.list_steps(self._store, self._board.conversation))
+        return deeds_of(steps.list_steps(self._store, self.board.conversation))
 
     def deed(self, id: str) -> Deed:
         for deed in self.deeds():
@@ -121,7 +121,7 @@ class Undoing:
 
     async def preview(self, part: Part) -> Outcome:
         """What taking it back would come to now; nothing is changed."""
-        rows, origin = self._rows(part), Origin(self._board.conversation, part.deed)
+        rows, origin = self._rows(part), Origin(self.board.conversation, part.deed)
         return (await self._plan(part, rows, {}, origin)).outcome
 
     async def restore(self, part: Part, choices: Mapping[str, Choice] | None = None) -> Undone:
@@ -133,7 +133,7 @@ class Undoing:
             self._refuse_live()
             await self.settle()
             rows = self._rows(part)
-            origin = Origin(self._board.conversation, self._store.new_id("undo"))
+            origin = Origin(self.board.conversation, self._store.new_id("undo"))
             planned = await self._plan(part, rows, choices or {}, origin)
             if not planned.is_answered:
                 return Undone("", planned.outcome, planned.apart)
@@ -147,7 +147,7 @@ class Undoing:
     async def settle(self) -> None:
         """End the steps that were cut off, by a crash or by a stop that did not wait for them."""
         live = {turn.id for turn in self._live()}
-        for row in steps.open_steps(self._store, self._board.conversation):
+        for row in steps.open_steps(self._store, self.board.conversation):
             if row.turn not in live:
                 await self._settle(row)
 
@@ -165,7 +165,7 @@ class Undoing:
             step, counted = await in_thread(work)
         except SnapshotTrouble:
             return
-        keep_end(self._board, row, step, counted)
+        keep_end(self.board, row, step, counted)
 
     # Parts of a restore
 
@@ -186,7 +186,7 @@ class Undoing:
         )
 
     def _end(self, row: StepRow, restored: Restored, files: Tally) -> None:
-        keep_end(self._board, row, restored.step, files)
+        keep_end(self.board, row, restored.step, files)
         if not restored.changes:
             raise CannotUndo(_nothing(restored))
         of = self.deed(row.undoes or "")
@@ -200,7 +200,7 @@ class Undoing:
             "first": files.lines[0].path if files.lines else "",
             "left": [f"{shown(each.path)}: {each.why}" for each in restored.left[:LEFT_SAID]],
         }
-        self._board.add("notice", member="user", turn=None, data=data)
+        self.board.add("notice", member="user", turn=None, data=data)
 
     def _rows(self, part: Part) -> list[StepRow]:
         rows = [row for row in self.deed(part.deed).steps if part.step in ("", row.id)]
@@ -209,7 +209,7 @@ class Undoing:
         return rows
 
     def _refuse_live(self) -> None:
-        own = conversations.load_conversation(self._store, self._board.conversation)
+        own = conversations.load_conversation(self._store, self.board.conversation)
         for turn in self._live():
             other = conversations.load_conversation(self._store, turn.conversation)
             if _overlap(Path(own.workspace), Path(other.workspace)):

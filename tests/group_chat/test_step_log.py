@@ -24,7 +24,7 @@ def step(tmp_path: Path) -> Step:
 
 async def log_of(at: House) -> StepLog:
     await at.say("hello")
-    return StepLog(at.room.board, turns.list_turns(at.store, at.room.id)[0], at.room.undoing)
+    return StepLog(turns.list_turns(at.store, at.room.id)[0], at.room.undoing)
 
 
 async def test_a_step_is_stored_while_it_runs_and_when_it_ended(tmp_path: Path, step: Step) -> None:
