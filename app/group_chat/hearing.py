@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from app.engine.messages import Message
@@ -13,6 +14,9 @@ from app.workspace.rows import MessageRow
 
 NameOf = Callable[[str], str]
 """How a member is called."""
+
+_FRAME = re.compile(r"<(/?said\b)", re.IGNORECASE)
+"""What stands around words of others, and could be written by them."""
 
 LONGEST_HEARD = 12_000
 """Characters of what somebody else said in the chat: of more, Commander is told the beginning and the end."""
@@ -61,6 +65,7 @@ def _words(said: Said, member: str, name_of: NameOf) -> str:
     if len(text) > LONGEST_HEARD:
         half = LONGEST_HEARD // 2
         text = f"{text[:half]}\n[…]\n{text[-half:]}"
+    text = _FRAME.sub(r"&lt;\1", text)
     to = "the user" if said.to == (USER,) else ", ".join(map(name_of, said.to))
     return compose(
         "overheard", author="the user" if said.author == USER else name_of(said.author), to=to, text=text
