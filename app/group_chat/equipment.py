@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +11,7 @@ from urllib.request import getproxies
 from app.engine.tools import Tool, ToolMap
 from app.group_chat.gates import path_gate, temporary_folder
 from app.group_chat.outside import Artist, nobody_searches
+from app.hands.environment import find_bash
 from app.hands.executor import Executor
 from app.hands.generate_image import image_tool
 from app.hands.job_tools import job_tools
@@ -117,7 +117,7 @@ class Depot:
             gate,
             temporary_folder(self.folder, self.conversation),
             self.confinement,
-            self.machine.environment.get("PATH", os.defpath),
+            find_bash(self.machine.environment) is not None,
             self.made,
         )
 

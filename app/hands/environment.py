@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -41,3 +42,8 @@ def search_path(path: str) -> str:
     own = Path(sys.prefix) / "bin" if sys.prefix != sys.base_prefix else None
     places = [place for place in path.split(os.pathsep) if Path(place).is_absolute() and Path(place) != own]
     return os.pathsep.join(places) or os.defpath
+
+
+def find_bash(environment: Mapping[str, str]) -> str | None:
+    """Where commands find a bash; ``environment`` is the app's own."""
+    return shutil.which("bash", path=command_environment(environment, Path("/"))["PATH"])

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.engine.messages import ToolCall
 from app.engine.tools import Tool
-from app.hands.environment import search_path
 from app.hands.permissions import risk
 from app.hands.permissions.access import AccessMode, asks_about
 from app.hands.permissions.closed_places import asks
@@ -37,8 +35,7 @@ class CommandQuestions:
     gate: PathGate
     temporary: Path
     confinement: Confinement
-    path: str
-    """``PATH`` of the app: where a bash is looked for."""
+    has_bash: bool
     made: Callable[[str], bool]
     """Whether this conversation made that file or folder, and all in it. It may look at the disk."""
 
@@ -88,7 +85,7 @@ class CommandQuestions:
             readable=open_folders(rules, READING),
             temporary=temporary,
             secret_files=frozenset(_secret_files(workspace)),
-            has_bash=shutil.which("bash", path=search_path(self.path)) is not None,
+            has_bash=self.has_bash,
             made=made,
             real=os.path.realpath,
         )
