@@ -161,7 +161,7 @@ def measure() -> Iterator[Figure]:
 
         steps = [say(calls=[call("tide", {"hour": hour})]) for hour in range(STEPS)]
         ours, reference = interleaved(
-            ROUNDS, cpu(durable, *steps, SHORT), cpu(contest.loop_bare, *steps, SHORT)
+            ROUNDS * 5, cpu(durable, *steps, SHORT), cpu(contest.loop_bare, *steps, SHORT)
         )
         yield ratio(f"{STEPS} tool steps, stored durably, CPU", ours, reference, 1.0, unit="ms", scale=1000)
 

@@ -21,7 +21,7 @@ from app.infra.files import FileShrunk
 _BOM = b"\xef\xbb\xbf"
 _BLANK = b" \t\r"
 _NEWLINE = 0x0A
-_BLOCK = 1 << 18
+_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,6 @@ class Transcript:
     """What was read so far, and in the end all that there is."""
 
     messages: list[Message] = field(default_factory=list)
-    known: dict[str, Message] = field(default_factory=dict)
-    """The messages by id."""
     marks: list[Mark] = field(default_factory=list)
     seq: int = 0
     """The highest ``seq`` in the file."""
@@ -91,11 +89,7 @@ class Transcript:
         return True
 
     def _add(self, messages: list[Message], seq: int) -> None:
-        """A line that stands there twice counts once; of results ``pairing`` knows better which one counts."""
-        for message in messages:
-            known = self.known.setdefault(message.id, message)
-            if known is message or known != message or message.role == "tool":
-                self.messages.append(message)
+        self.messages += messages
         self.seq = max(self.seq, seq)
 
 
@@ -113,6 +107,7 @@ async def read_transcript(path: Path) -> Transcript:
                 else:
                     transcript.take_tail(bytes(block))
             await asyncio.sleep(0)
+        transcript.messages = _each_once(transcript.messages)
         if transcript.marks:
             transcript.marks = list(_numbered(transcript.marks, path.read_bytes()))
     except FileNotFoundError:
@@ -120,6 +115,16 @@ async def read_transcript(path: Path) -> Transcript:
     except OSError as error:
         raise explain(path, "read", error) from error
     return transcript
+
+
+def _each_once(messages: list[Message]) -> list[Message]:
+    """A line that stands there twice counts once; of results ``pairing`` knows better which one counts."""
+    if len({message.id for message in messages}) == len(messages):
+        return messages
+    known: dict[str, Message] = {}
+    for message in messages:
+        known.setdefault(message.id, message)
+    return [one for one in messages if one is known[one.id] or one != known[one.id] or one.role == "tool"]
 
 
 def _numbered(marks: list[Mark], data: bytes) -> Iterator[Mark]:
