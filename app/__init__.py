@@ -6,10 +6,10 @@ The map, top to bottom; a room imports only from rooms below it:
     web/              routes, pages, streams: what a browser may see and ask
     commands/         one file per command: the terminal's counterpart of web/
     workbench.py      one process at work on one data folder
-    group_chat/       the room: bus, turns, queue, recovery after a crash
-    workspace/        what the user keeps: conversations, model sources, settings, usage
+    group_chat/       the room: bus, members and their turns, tasks, questions, recovery after a crash
+    workspace/        what the user keeps: conversations, agents, rules, model sources, settings, usage
     models/           Peewee tables, the questions asked of them, migrations
-    hands/            tools that act on files, behind one path check
+    hands/            tools that act: files, commands, the web; what asks, what confines, and the way back
     providers/        one file per wire to a model, and the routing between them
     engine/           the agent harness; knows nothing of the rooms above
     prompts/          every word said to a model
