@@ -10,6 +10,7 @@ import errno
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from os import SEEK_END
 from pathlib import Path
 
 from app.engine.errors import SessionError
@@ -140,8 +141,9 @@ def _blocks(path: Path) -> Iterator[memoryview]:
 
     They all lie in one buffer: a block is to be read before the next one is asked for.
     """
-    buffer, start = bytearray(_BLOCK), 0
     with path.open("rb", buffering=0) as file:
+        buffer, start = bytearray(min(_BLOCK, file.seek(0, SEEK_END) + 1)), 0
+        file.seek(start)
         while size := file.readinto(buffer):
             end = buffer.rfind(b"\n", 0, size) + 1
             if end:
