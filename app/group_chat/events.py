@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from app.engine import events as engine
-from app.workspace.rows import TaskRow
+from app.workspace.rows import PlanRow, TaskRow
 
 FloorState = Literal["idle", "thinking", "organising", "writing", "tool", "asking", "waiting", "stopping"]
 
@@ -54,6 +55,16 @@ class FilesChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class FormShown:
+    """A form stands in the chat, and somebody waits for its answers. ``fields`` as in ``forms.Form.stored``."""
+
+    id: str
+    title: str
+    fields: tuple[Mapping[str, Any], ...]
+    type: ClassVar[str] = "form"
+
+
+@dataclass(frozen=True, slots=True)
 class TaskChanged:
     """A task was given, goes on, waits or has ended."""
 
@@ -61,8 +72,23 @@ class TaskChanged:
     type: ClassVar[str] = "task"
 
 
+@dataclass(frozen=True, slots=True)
+class PlanChanged:
+    """A plan was set, or one of its steps is another one now."""
+
+    plan: PlanRow
+    type: ClassVar[str] = "plan"
+
+
 RoomChange = (
-    RowAdded | RowChanged | QueueChanged | FloorChanged | ConversationChanged | FilesChanged | TaskChanged
+    RowAdded
+    | RowChanged
+    | QueueChanged
+    | FloorChanged
+    | ConversationChanged
+    | FilesChanged
+    | TaskChanged
+    | PlanChanged
 )
 
 

@@ -120,6 +120,31 @@ class Task(Table):
         table_name = "tasks"
 
 
+class Plan(Table):
+    """Steps that a conversation works off, in the order in which they wait for each other."""
+
+    id = TextField(primary_key=True)
+    conversation = ForeignKeyField(Conversation, column_name="conversation", on_delete="CASCADE")
+    revision = IntegerField()
+    title = CleanText()
+    """Of the playbook it was made from; else empty."""
+    setter = TextField()
+    """``commander``, or ``user`` for a playbook."""
+    turn = TextField(null=True)
+    """In which it was set; NULL where no member set it."""
+    state = TextField()
+    """What it waits for, if for anything; ``replaced`` where another one was set in its place."""
+    content = JsonText()
+    """Its steps, and what has become of each."""
+    created = TextField()
+    begun = TextField(null=True)
+    """NULL until its first step may begin."""
+    ended = TextField(null=True)
+
+    class Meta:
+        table_name = "plans"
+
+
 class Message(Table):
     """One article of the chat: what user and page see. What a model sees is a session."""
 
@@ -284,6 +309,7 @@ TABLES: tuple[type[Table], ...] = (
     Conversation,
     Turn,
     Task,
+    Plan,
     Message,
     Session,
     QueuedMessage,

@@ -23,7 +23,8 @@ TurnState = Literal["running", "completed", "failed", "aborted", "interrupted", 
 
 EndState = Literal["completed", "failed", "aborted", "interrupted", "limit"]
 
-TaskKind = Literal["dispatch", "worker"]
+TaskKind = Literal["dispatch", "worker", "plan"]
+"""``plan``: a step of one, or what Commander is asked about it."""
 
 TaskState = Literal[
     "queued",
@@ -142,6 +143,26 @@ class TaskRow:
     @property
     def is_open(self) -> bool:
         return self.state in OPEN_TASKS
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRow:
+    """The steps that a conversation works off; what they are made of is the room's to know."""
+
+    id: str
+    conversation: str
+    revision: int
+    title: str
+    """Of the playbook it was made from; else empty."""
+    setter: str
+    turn: str | None
+    """In which it was set; None where no member set it."""
+    state: str
+    content: Mapping[str, Any]
+    created: str
+    begun: str | None
+    """None until its first step may begin."""
+    ended: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,13 @@ def work_on_task(store: Store, id: str, turn: str, *, given: str) -> TaskRow:
         return _change(store, row, state="running", turn=turn, given=given, outcome=None, ended=None)
 
 
+def queue_task(store: Store, id: str) -> TaskRow:
+    """One that was cut off waits for its place again; every other one stays as it is. Raises ``NotFound``."""
+    with store.database.transaction():
+        row = load_task(store, id)
+        return _change(store, row, state="queued", ended=None) if row.state == "interrupted" else row
+
+
 def end_task(store: Store, id: str, state: TaskState, outcome: str | None = None) -> TaskRow:
     """How it ended; one that has ended stays so. Raises ``NotFound``."""
     with store.database.transaction():
@@ -96,6 +103,12 @@ def list_tasks(
     return store.database.rows(TaskRow, query.order_by(Task.created.desc(), Task.id.desc()).limit(limit))[
         ::-1
     ]
+
+
+def list_given(store: Store, given: str) -> list[TaskRow]:
+    """All that came of a turn, or of a plan, oldest first."""
+    query = Task.select().where(Task.given == given)
+    return store.database.rows(TaskRow, query.order_by(Task.created, Task.id))
 
 
 def count_open(store: Store, conversation_id: str) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 from peewee import Tuple, fn
 
 from app.models.fields import clean_text
-from app.models.tables import Message, Turn
+from app.models.tables import Message, Task, Turn
 from app.workspace.conversations import raise_revision
 from app.workspace.errors import NotFound, TurnLive
 from app.workspace.messages import add_message, update_message
@@ -80,13 +80,13 @@ def end_turn(
 ) -> TurnEnd:
     """Close a turn, now or as of ``ended``. Its messages that still stream become ``interrupted``: nothing spins.
 
-    A turn that has ended already stays as it ended. Raises ``NotFound``.
+    The forms of one that was itself interrupted stay open: who answers them later makes it go on. A turn that has ended already stays as it ended. Raises ``NotFound``.
     """
     with store.database.transaction():
         row = load_turn(store, turn_id)
         if row.state != "running":
             return TurnEnd(row)
-        stopped = _stop_streaming(store, turn_id)
+        stopped = _stop_streaming(store, turn_id, but_forms=state == "interrupted")
         values = {
             "state": state,
             "reason": reason,
@@ -108,7 +108,7 @@ def mark_interrupted(store: Store, turn_id: str) -> TurnEnd:
         if load_turn(store, turn_id).state != "running":
             return TurnEnd(load_turn(store, turn_id))
         end = end_turn(store, turn_id, state="interrupted", reason="crash")
-        if end.turn.task is not None:
+        if end.turn.task is not None and not _is_of_plan(store, end.turn.task):
             return end  # who waits for it says so
         notice = add_message(
             store,
@@ -150,8 +150,9 @@ def list_turns(store: Store, conversation_id: str, limit: int = 50) -> list[Turn
 
 
 def list_jobs(store: Store, conversation_id: str) -> frozenset[str]:
-    """The turns that worked on a task of another member."""
-    query = Turn.select(Turn.id).where(Turn.conversation == conversation_id, Turn.task.is_null(False))
+    """The turns that worked on a task of another member: their words are its result. What a plan began is not."""
+    tasks = Task.select(Task.id).where(Task.conversation == conversation_id, Task.kind != "plan")
+    query = Turn.select(Turn.id).where(Turn.conversation == conversation_id, Turn.task.in_(tasks))
     return frozenset(id for (id,) in store.database.values(query))
 
 
@@ -183,6 +184,10 @@ def find_last_of_session(store: Store, session_id: str) -> TurnRow | None:
     return store.database.find(TurnRow, query.order_by(Turn.started.desc()))
 
 
+def _is_of_plan(store: Store, task: str) -> bool:
+    return bool(store.database.values(Task.select(Task.id).where(Task.id == task, Task.kind == "plan")))
+
+
 def _refuse_second(store: Store, session: str) -> None:
     busy = Turn.select().where(Turn.session == session, Turn.state == "running")
     if live := store.database.find(TurnRow, busy):
@@ -196,7 +201,9 @@ def _start_time(store: Store, conversation_id: str) -> str:
     return store.after(last) if last else store.now()
 
 
-def _stop_streaming(store: Store, turn_id: str) -> tuple[MessageRow, ...]:
+def _stop_streaming(store: Store, turn_id: str, *, but_forms: bool) -> tuple[MessageRow, ...]:
     streaming = Message.select(Message.id).where(Message.turn == turn_id, Message.state == "streaming")
+    if but_forms:
+        streaming = streaming.where(Message.kind != "form")
     ids = store.database.values(streaming.order_by(Message.position))
     return tuple(update_message(store, message_id, state="interrupted") for (message_id,) in ids)
