@@ -152,12 +152,13 @@ def test_an_id_can_be_given(store: Store, chat: str) -> None:
     assert add_message(store, chat, kind="assistant", member="writer", id="msg_x").id == "msg_x"
 
 
-def test_what_the_user_said_and_what_belongs_to_a_turn(store: Store, chat: str) -> None:
+def test_what_was_said_by_others_and_what_belongs_to_a_turn(store: Store, chat: str) -> None:
     asked = say(store, chat, "hello")
     answer = add_message(store, chat, kind="assistant", member="writer", turn="turn_1")
     say(store, create_conversation(store, workspace="/").id, "elsewhere")
     more = add_message(store, chat, kind="user", member="user", text="more", turn="turn_1")
-    assert list_said(store, chat) == [asked, more]
+    assert list_said(store, chat, to="writer") == [asked, more]
+    assert list_said(store, chat, to="commander") == [asked, answer, more]
     assert list_of_turn(store, "turn_1") == [answer, more]
 
 
