@@ -86,7 +86,7 @@ class Depot:
             **dict.fromkeys(where, WebQuestions(self.conversation.access, where)),
             **self._picture_questions(),
             "bash": self._command_questions(gate),
-            "job_write": InputQuestions(self.conversation.access, self.confinement.badge.level != "none"),
+            "job_write": InputQuestions(self.conversation.access),
         }
         return Equipment(gate, tools, Judges(self.conversation.access, judges), permits)
 

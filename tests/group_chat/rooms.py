@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
@@ -15,8 +15,10 @@ from app.engine.session import JsonlSession
 from app.group_chat.bus import Bus
 from app.group_chat.events import RoomEvent
 from app.group_chat.members import Members
+from app.group_chat.outside import NOTHING_OUTSIDE, Outside
 from app.group_chat.room import Room
-from app.hands.machine import Machine
+from app.hands.machine import FoundConfinement, Machine
+from app.hands.permissions.confinement import Confinement, Mechanism
 from app.infra.clock import Clock, SystemClock
 from app.infra.files import SystemDisk
 from app.infra.ids import NewId, new_id
@@ -101,6 +103,19 @@ def members_on(disk: SystemDisk) -> MakeMembers:
             return await JsonlSession.open(self._folder.root / row.path, disk=disk)
 
     return OnDisk
+
+
+def members_confined(mechanism: Mechanism, outside: Outside = NOTHING_OUTSIDE) -> MakeMembers:
+    """Members whose commands that mechanism confines."""
+
+    async def found() -> Confinement:
+        return Confinement(mechanism)
+
+    def make(store: Store, folder: DataFolder, harness: Harness, machine: Machine) -> Members:
+        confined = replace(machine, confinement=FoundConfinement(found))
+        return Members(store, folder, harness, confined, outside=outside)
+
+    return make
 
 
 @asynccontextmanager

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from stat import S_ISREG
 
 from app.engine.messages import ToolCall
 from app.engine.tools import Tool
@@ -72,6 +73,7 @@ class CommandQuestions:
         workspace = self.gate.workspace
         temporary = str(self.temporary.resolve())
         private = ("/tmp",) if self.confinement.badge.level == "bubblewrap" else ()
+        secrets = frozenset(_secret_files(workspace))
 
         def made(path: str) -> bool:
             own = any(path != place and path.startswith(f"{place}/") for place in (temporary, *private))
@@ -84,17 +86,29 @@ class CommandQuestions:
             granted=(*open_folders(rules, WRITING), *private),
             readable=open_folders(rules, READING),
             temporary=temporary,
-            secret_files=frozenset(_secret_files(workspace)),
+            secret_files=secrets,
+            is_second_name=lambda path: self._is_second_name(path, secrets),
             has_bash=self.has_bash,
             made=made,
             real=os.path.realpath,
         )
 
+    def _is_second_name(self, path: str, secrets: Iterable[str]) -> bool:
+        try:
+            status = Path(path).stat()
+        except OSError:
+            return False
+        if not S_ISREG(status.st_mode) or status.st_nlink < 2:
+            return False
+        return self.gate.is_closed_file(status) or any(_is_same(status, secret) for secret in secrets)
+
     def _in_background(self, verdict: Verdict, command: str) -> Verdict:
         """A server is started to be reached, so where the network of commands is cut off a job is given it."""
         if not self._is_confined or not verdict.commands:
             return verdict
-        serves = Finding("network", command, "goes on in the background, where it may use the network")
+        is_unknown = any(finding.category == "opaque" for finding in verdict.findings)
+        what = "goes on in the background, where it may use the network"
+        serves = Finding("exfiltration" if is_unknown else "network", command, what)
         first, *others = verdict.commands
         return Verdict((replace(first, findings=(*first.findings, serves)), *others), verdict.length)
 
@@ -121,6 +135,13 @@ def _folder_of(path: str) -> Path | None:
     """The nearest folder above a path that is there; None for the root."""
     above = next((folder for folder in Path(path).parents if folder.is_dir()), None) if path else None
     return None if above is None or above == Path(above.anchor) else above.resolve()
+
+
+def _is_same(status: os.stat_result, path: str) -> bool:
+    try:
+        return os.path.samestat(status, Path(path).stat())
+    except OSError:
+        return False
 
 
 def _secret_files(workspace: Path) -> Iterator[str]:

@@ -33,6 +33,8 @@ class Facts:
     """Where the command starts; None for the workspace."""
     secret_files: frozenset[str] = frozenset()
     """The files below the workspace whose name asks (``.env``), as far as the caller knows them."""
+    is_second_name: Callable[[str], bool] = _nothing
+    """Whether a file is a hard link of one of those, or of a closed file."""
     has_bash: bool = True
     """False where a plain POSIX shell has to run commands; it reads some texts in other ways."""
     made: Callable[[str], bool] = _nothing

@@ -21,11 +21,11 @@ class InputQuestions:
     """See ``Judge``: for ``job_write``."""
 
     access: AccessMode
-    is_confined: bool
 
     async def judge(self, call: ToolCall, tool: Tool, rules: Sequence[Rule]) -> Judgement:
         job = str(call.arguments["job_id"])
-        decision = decide(self.access, about(_TYPED), confined=self.is_confined)
+        # A job has the network, so that it is confined to its folders is not enough.
+        decision = decide(self.access, about(_TYPED), confined=False)
         if decision.kind == "allow" or find_rule(rules, call.name, job, _FOUND):
             return Passed()
         return Question(

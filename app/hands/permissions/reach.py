@@ -242,7 +242,7 @@ def _enter_any(at: Standing, name: str) -> Standing | None:
 def _asks(path: str, facts: Facts) -> bool:
     name = path.rpartition("/")[2]
     if not _WILD.search(path):
-        return asks(name)
+        return asks(name) or facts.is_second_name(path)
     if any(_stands_for(path, secret) for secret in facts.secret_files):
         return True
     hidden = name.startswith(".") and any(_may_be(name, pattern) for pattern in ASK)

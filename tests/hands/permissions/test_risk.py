@@ -140,6 +140,20 @@ def test_a_safe_command_before_a_danger_changes_nothing(safe: str, danger: str, 
         never_lower(f"{safe}{joined}{danger}", danger)
 
 
+@given(st.sampled_from(SAFE), st.sampled_from(ONE_LINE), st.sampled_from(["; ", "\n", " && ", " | ", " & "]))
+def test_a_safe_command_behind_a_danger_changes_nothing(safe: str, danger: str, joined: str) -> None:
+    if not danger.endswith("&"):
+        never_lower(f"{danger}{joined}{safe}", danger)
+
+
+@given(st.sampled_from(ONE_LINE), st.lists(st.sampled_from(["sh -c", "bash -ec", "eval"]), max_size=3))
+def test_a_shell_in_a_shell_never_lowers_the_verdict(danger: str, shells: list[str]) -> None:
+    command = danger
+    for shell in shells:
+        command = f"{shell} {shlex.quote(command)}"
+    never_lower(command, danger)
+
+
 # Facts
 
 
@@ -182,6 +196,13 @@ def test_reading_a_whole_folder_asks_where_a_secret_lies_in_it() -> None:
     assert seen("cat sub/* *", facts).is_safe
     assert seen("find . -name '*.py' -exec cat {} +", facts).is_safe
     assert seen("grep -r KEY src", facts).is_safe
+
+
+def test_a_second_name_of_a_secret_is_as_secret() -> None:
+    facts = replace(FACTS, is_second_name=lambda path: path == f"{WORKSPACE}/sub/x")
+    assert category("cat sub/x", facts) == "dotenv"
+    assert category("cd sub; sort < x", facts) == "dotenv"
+    assert seen("cat x sub/y; ls sub/x", facts).is_safe
 
 
 def test_a_command_may_start_in_a_folder_of_the_workspace() -> None:

@@ -15,6 +15,7 @@ from app.hands.permissions.programs.call import (
     listed,
     read_options,
 )
+from app.hands.permissions.reach import is_in_roots, resolve
 from app.hands.permissions.shell_values import Arg
 from app.hands.permissions.verdict import Finding
 
@@ -96,7 +97,17 @@ def _ln(call: Call) -> Iterator[Finding]:
             else Arg(f"{folder}/{arg.text}", arg.wild)
             for arg in call.args
         )
-    yield from _HARD_LINK(call)
+    found = tuple(_HARD_LINK(call))
+    yield from found
+    targets = [arg for arg in call.args if not arg.text.startswith("-")]
+    is_closed = any(finding.category == "sensitive" for finding in found)
+    if symbolic and not is_closed and any(_leads_out(call, target) for target in targets[:-1] or targets):
+        yield call.find("destructive", "makes a link through which files outside the workspace are changed")
+
+
+def _leads_out(call: Call, target: Arg) -> bool:
+    where = resolve(target.text, call.facts, call.state.folders) or frozenset()
+    return not all(is_in_roots(path, call.facts) for path in where)
 
 
 def _unlink(call: Call) -> Iterator[Finding]:

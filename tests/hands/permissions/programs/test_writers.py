@@ -85,6 +85,8 @@ ASKS = {
         "truncate -s0 ~/x",
         "mv ~/x /dev/null",
         "ln -sf /dev/null ~/x",
+        "ln -s /etc/passwd x",
+        "ln -s ../../elsewhere sub/way; echo x > sub/way/y",
         "install /dev/null ~/x",
         "tar czf - -C ~ .ssh",
         "tar czf x.tgz -C / etc",
@@ -94,7 +96,6 @@ ASKS = {
         "mv .env x",
     ],
     "outside": [
-        "ln -s /etc/passwd x",
         "cp -r .. x",
     ],
     "sensitive": [
