@@ -77,7 +77,7 @@ async def test_leaving_stops_what_runs(folder: DataFolder, tmp_path: Path, llm: 
     async with open_cabinet(folder, environment={}) as cabinet:
         last = turns.find_last_turn(cabinet.store, row.id)
         assert last is not None
-        assert last.state == "aborted"
+        assert last.state == "interrupted"
         assert turns.live_turns(cabinet.store) == []
 
 

@@ -25,7 +25,7 @@ from app.group_chat.floor import Dispatched, HandedBack, HandedOff
 from app.group_chat.floor_keeping import FloorKeeper
 from app.group_chat.live_turns import QUIET_WITHIN, LiveTurns
 from app.group_chat.roles import COMMANDER, USER, WORKER
-from app.group_chat.turn import LiveTurn
+from app.group_chat.turn import FORM, LiveTurn
 from app.group_chat.visibility import Request, carry
 from app.models.errors import StorageError
 from app.prompts.rendering import compose
@@ -74,7 +74,7 @@ class Dispatching:
         cut_off = [
             row
             for row in tasks.list_tasks(self._store, self._conversation, given=before)
-            if row.state == "interrupted"
+            if row.state in ("interrupted", "waiting_for_form")
         ]
         outcomes: dict[str, str] = {}
 
@@ -89,21 +89,32 @@ class Dispatching:
 
     def waits(self, live: LiveTurn) -> None:
         """A turn begins to wait for the user, or goes on: its task is as it is."""
-        if live.errand is None or live.ended.is_set():
+        if live.errand is None or live.ended.is_set() or live.floor.state == "stopping":
             return
-        state: TaskState = "waiting_for_approval" if live.floor.state == "asking" else "running"
+        state: TaskState = "running"
+        if live.floor.state == "asking":
+            state = "waiting_for_form" if live.floor.detail == FORM else "waiting_for_approval"
         try:
             self._tell(tasks.move_task(self._store, live.errand.task.id, state))
         except StorageError:
             pass  # the list of tasks lags behind; how the turn ends is stored all the same
 
     def ended(self, live: LiveTurn, done: Done) -> None:
-        """In the transaction that stores the end of a turn: its task ends with it."""
-        if live.errand is not None:
+        """In the transaction that stores the end of a turn: its task ends with it, but where its form stays open."""
+        if live.errand is not None and not (live.is_left and self._waits_for_form(live.errand.task)):
             state = _ENDED[done.status]
             self._tell(
                 tasks.end_task(self._store, live.errand.task.id, state, _outcome(self._name(live), done))
             )
+
+    def drop_left(self) -> None:
+        """The user has gone on in another way: nobody waits any more for the forms of a turn that was cut off."""
+        for row in tasks.list_tasks(self._store, self._conversation):
+            if row.state == "waiting_for_form":
+                self._tell(tasks.end_task(self._store, row.id, "interrupted"))
+
+    def _waits_for_form(self, row: TaskRow) -> bool:
+        return tasks.load_task(self._store, row.id).state == "waiting_for_form"
 
     # The tools
 
@@ -199,7 +210,7 @@ class Dispatching:
                     self._turns.go(live)
                 await self._wait(live)
         finally:
-            self._give_up(row)
+            self._give_up(asker, row)
         done = live.end()
         text = _outcome(self._name(live), done)
         return ToolOutput(text) if done.status == "completed" else ToolOutput(text, error="E_TASK")
@@ -218,10 +229,13 @@ class Dispatching:
                     live.cancel()
                     await live.ended.wait()
 
-    def _give_up(self, row: TaskRow) -> None:
+    def _give_up(self, asker: LiveTurn, row: TaskRow) -> None:
         """Nobody waits for it any more; one that has ended, as most have by now, stays as it ended."""
         try:
-            self._tell(tasks.end_task(self._store, row.id, "cancelled"))
+            if not asker.is_left:
+                self._tell(tasks.end_task(self._store, row.id, "cancelled"))
+            elif not self._waits_for_form(row):
+                self._tell(tasks.end_task(self._store, row.id, "interrupted"))
         except StorageError:
             pass  # it is closed at the next start
 

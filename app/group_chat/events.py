@@ -87,6 +87,7 @@ RoomChange = (
     | FloorChanged
     | ConversationChanged
     | FilesChanged
+    | FormShown
     | TaskChanged
     | PlanChanged
 )

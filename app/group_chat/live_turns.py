@@ -149,7 +149,7 @@ class LiveTurns:
         async with self._lock:
             stopping = [live for live in self.all if only in (None, live)]
             for live in stopping:
-                live.stop()
+                live.leave() if self._closing.is_set() else live.stop()
         with anyio.move_on_after(QUIET_WITHIN):
             for live in stopping:
                 await live.ended.wait()

@@ -24,6 +24,7 @@ from app.group_chat.approvals import Rules
 from app.group_chat.equipment import Depot, Equipment
 from app.group_chat.errands import Part
 from app.group_chat.errors import FolderMissing, MemberGone
+from app.group_chat.gates import path_gate
 from app.group_chat.made import Made
 from app.group_chat.outside import NOTHING_OUTSIDE, Artist, Outside, goes_to
 from app.group_chat.roles import COMMANDER, WORKER
@@ -31,9 +32,10 @@ from app.group_chat.undoing import open_history
 from app.hands.instructions import Instructions, read_instructions
 from app.hands.machine import Machine
 from app.hands.permissions.confinement import Confinement
+from app.hands.permissions.paths import PathGate
 from app.hands.permissions.rules import Rule
 from app.hands.pictures import StoredPictures
-from app.hands.results import RESULT_TOOLS, StoredResults
+from app.hands.results import StoredResults
 from app.hands.undo.history import History
 from app.infra.paths import DataFolder
 from app.prompts.rendering import compose
@@ -42,6 +44,7 @@ from app.providers.drawing import Count, Drawing
 from app.providers.resting import Resting
 from app.workspace import agents, rules, sessions, steps
 from app.workspace.agent_files import AgentFile
+from app.workspace.agent_tools import ALL_TOOLS
 from app.workspace.budgets import is_strict, list_limits
 from app.workspace.rows import ConversationRow, SessionRow
 from app.workspace.settings import get_number, get_setting
@@ -151,9 +154,7 @@ class Members:
         equipment = depot.equip()
         instructions = read_instructions(equipment.gate)
         file = self._file_of(member)
-        allowed = equipment.tools if file is None or file.tools is None else {*file.tools, *RESULT_TOOLS}
-        own = {name: tool for name, tool in equipment.tools.items() if name in allowed}
-        tools = {**own, **with_others}
+        tools = _allowed(file, {**equipment.tools, **with_others})
 
         def system_prompt() -> str:
             return self._prompt(file, part, workspace, tools, instructions)
@@ -188,6 +189,10 @@ class Members:
         return Budget(
             models, partial(list_limits, self._store, conversation.id), partial(is_strict, self._store)
         )
+
+    def path_gate(self, conversation: ConversationRow) -> PathGate:
+        """What the hands of a conversation may look at. Looks at the disk."""
+        return path_gate(self._folder, conversation)
 
     def history(self, conversation_id: str) -> History:
         """What the folder of a conversation held before and after each step. Looks at the disk; raises ``NotFound``."""
@@ -261,6 +266,13 @@ class WorkspaceRules:
 
     def add(self, rule: Rule) -> None:
         rules.add_rule(self.store, rule, self.workspace)
+
+
+def _allowed(file: AgentFile | None, tools: ToolMap) -> ToolMap:
+    """Those that its file lets a member have; what cannot be given by name comes with being a member."""
+    if file is None or file.tools is None:
+        return tools
+    return {name: tool for name, tool in tools.items() if name in file.tools or name not in ALL_TOOLS}
 
 
 def _require_folder(workspace: Path) -> None:

@@ -23,15 +23,17 @@ from app.group_chat.events import (
 )
 from app.group_chat.floor import TakenBack
 from app.group_chat.floor_keeping import FloorKeeper
+from app.group_chat.gates import unreadable
 from app.group_chat.live_turns import LiveTurns, StartTask
 from app.group_chat.members import Members
+from app.group_chat.open_forms import OpenForms
 from app.group_chat.recovery import recover_turn
 from app.group_chat.roles import COMMANDER, USER
 from app.group_chat.turn import LiveTurn
 from app.group_chat.undoing import Undoing
 from app.group_chat.waiting import SteeredMessages, WaitingList
 from app.infra.feed import Feed
-from app.workspace import messages, sessions, tasks, turns
+from app.workspace import conversations, messages, sessions, tasks, turns
 from app.workspace.rows import MessageRow, QueueKind, TaskRow, TurnRow
 from app.workspace.store import Store
 
@@ -65,6 +67,7 @@ class Room:
         self._turns = LiveTurns(self.board, members, self._lock, start_task, self)
         self._floor = FloorKeeper(self.board, members.team)
         self._dispatching = Dispatching(self.board, self._turns, self._floor, self._lock)
+        self.forms = OpenForms(self.board, self._lock, self._unreadable, self._go_on)
 
     @property
     def floor(self) -> Floor:
@@ -194,13 +197,7 @@ class Room:
         async with self._lock:
             if not await self._is_free():
                 raise RoomBusy("A turn is running already. Wait for its end, or stop it first.")
-            last = turns.find_last_turn(self._store, self.id)
-            if last is None or last.state == "completed":
-                raise NothingToResume("There is nothing to continue: the last turn ended as it should.")
-            with self.board.together():
-                trigger = "retry" if last.state == "failed" else "continue"
-                turn = self._begin(last.member, trigger)
-            self._turns.go(turn)
+            self._take_up()
 
     def tell_conversation(self) -> None:
         """Title, model, folder or sums were changed; whoever shows them draws them anew."""
@@ -217,7 +214,7 @@ class Room:
     async def take(self, live: LiveTurn) -> None:
         """See ``Followers``."""
         steering = SteeredMessages(self.board, live.id, self._lock, partial(self._is_for, live))
-        await live.run(self._members, steering, self.undoing, self._dispatching)
+        await live.run(self._members, steering, self.undoing, self._dispatching, self.forms)
 
     def changed(self, live: LiveTurn) -> None:
         """See ``Followers``."""
@@ -256,6 +253,11 @@ class Room:
                 raise RoomBusy("A turn is running. Stop it or wait for its end, then undo.")
             yield
 
+    def _unreadable(self, path: str) -> str:
+        """See ``Unreadable``."""
+        row = conversations.load_conversation(self._store, self.id)
+        return unreadable(self._members.path_gate(row), path)
+
     # All that follows is called under the lock.
 
     async def _is_free(self) -> bool:
@@ -269,11 +271,28 @@ class Room:
                 self.board.announce(row, change)
         return True
 
+    def _take_up(self) -> None:
+        """The last turn goes on. Raises ``NothingToResume``."""
+        last = turns.find_last_turn(self._store, self.id)
+        if last is None or last.state == "completed":
+            raise NothingToResume("There is nothing to continue: the last turn ended as it should.")
+        with self.board.together():
+            turn = self._begin(last.member, "retry" if last.state == "failed" else "continue")
+        self._turns.go(turn)
+
+    async def _go_on(self) -> None:
+        """A form was answered for which nobody waits: so does its turn, unless somebody is at work already."""
+        if await self._is_free():
+            self._take_up()
+
     def _begin(self, member: str, trigger: str) -> LiveTurn:
         """A turn that answers the user, once the trouble of the last one is settled."""
         last = turns.find_last_turn(self._store, self.id)
         if last is not None:
             self._settle_trouble(last)
+        if trigger != "continue":
+            self.forms.close_left()
+            self._dispatching.drop_left()
         holds = member == self._floor.holder != COMMANDER
         return self._turns.begin(member, trigger=trigger, part="floor" if holds else "addressed")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
@@ -16,6 +16,7 @@ from app.engine.abort import Abort
 from app.engine.agent import Agent
 from app.engine.errors import EngineError, SessionError
 from app.engine.hurry import Hurry
+from app.engine.messages import Message
 from app.engine.runner import run
 from app.engine.session import Session
 from app.engine.steering import Steering, UserInput
@@ -48,6 +49,10 @@ from app.workspace.rows import SessionRow, TurnRow
 _IN_WORDS = (EngineError, RoomError, WorkspaceError, StorageError, InfraError)
 
 
+FORM = "ask_user"
+"""What a floor is at that waits for the answers to a form."""
+
+
 class Company(Protocol):
     """The others of a room, as the member of one turn has them."""
 
@@ -56,6 +61,16 @@ class Company(Protocol):
     async def take_up(self, asker: LiveTurn, before: str) -> list[str]:
         """See ``Dispatching``."""
         ...
+
+
+class Asking(Protocol):
+    """The forms of a room, see ``OpenForms``."""
+
+    def tools_of(self, asker: LiveTurn) -> ToolMap: ...
+
+    async def hear(
+        self, live: LiveTurn, before: TurnRow | None, history: Sequence[Message]
+    ) -> list[UserInput]: ...
 
 
 class LiveTurn:
@@ -93,6 +108,9 @@ class LiveTurn:
         """As it is stored, or will be: ``end`` closes it."""
         self.part = part
         self.errand = errand
+        self.is_left = False
+        """The process ends: it is not stopped but cut off, and what it waits for stays."""
+        self._open_forms = 0
         self.handed_back = False
         """Its last words gave the floor back, with the marker."""
         self._veil = Veil() if part == "floor" else None
@@ -103,11 +121,13 @@ class LiveTurn:
         self._scope = anyio.CancelScope()
         self._done: engine.Done | None = None
 
-    async def run(self, members: Members, steering: Steering, undoing: Undoing, company: Company) -> None:
+    async def run(
+        self, members: Members, steering: Steering, undoing: Undoing, company: Company, forms: Asking
+    ) -> None:
         """From the first word to the last. Whatever breaks, the turn ends in words, with the chat intact."""
         try:
             with self._scope:
-                await self._run(members, steering, undoing, company)
+                await self._run(members, steering, undoing, company, forms)
         except _IN_WORDS as error:
             failure("turn_failed", error, turn=self.id)
             self._fail("storage" if isinstance(error, StorageError | SessionError) else "local", str(error))
@@ -121,6 +141,22 @@ class LiveTurn:
         """Ask the run to end; it answers with its ``Done``."""
         self._set_floor("stopping")
         self.abort.set()
+
+    def leave(self) -> None:
+        """As ``stop``, but the process ends, and the user may go on later."""
+        self.is_left = True
+        self.stop()
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """A block in which it waits for the answers to a form, whatever else it does meanwhile."""
+        self._open_forms += 1
+        self._set_floor("asking", FORM)
+        try:
+            yield
+        finally:
+            self._open_forms -= 1
+            self._set_floor("thinking")
 
     def asks(self, approval_id: str) -> bool:
         """Whether a call of it waits for this answer."""
@@ -151,7 +187,9 @@ class LiveTurn:
         )
         return done
 
-    async def _run(self, members: Members, steering: Steering, undoing: Undoing, company: Company) -> None:
+    async def _run(
+        self, members: Members, steering: Steering, undoing: Undoing, company: Company, forms: Asking
+    ) -> None:
         store = self.board.store
         conversation = replace(
             conversations.load_conversation(store, self.row.conversation), model=self.chosen
@@ -161,8 +199,8 @@ class LiveTurn:
             for row, change in catch_up(store, session, self._before):
                 self.board.announce(row, change)
             await remember(store, session, self._before)
-        inputs = await self._inputs(session, members, company)
-        with_others = company.tools_of(self)
+        inputs = await self._inputs(session, members, company, forms)
+        with_others = {**company.tools_of(self), **forms.tools_of(self)}
         prepared = await members.prepare(self.row.member, conversation, self._count, self.part, with_others)
         self._approvals = gate = Approvals(
             prepared.equipment.judge,
@@ -209,14 +247,30 @@ class LiveTurn:
             await anyio.sleep(SAVE_EVERY)
             self.segments.save_growing()
 
-    async def _inputs(self, session: Session, members: Members, company: Company) -> list[UserInput]:
-        """What its member hears first."""
+    async def _inputs(
+        self, session: Session, members: Members, company: Company, forms: Asking
+    ) -> list[UserInput]:
+        """What its member hears first: answers that came late, what became of its jobs, what was said."""
+        answers: list[UserInput] = []
+        outcomes: list[str] = []
+
+        async def hear() -> None:
+            answers.extend(await forms.hear(self, self._before, session.messages))
+
+        async def take_up() -> None:
+            if self.errand is None and self.row.trigger == "continue" and self._before is not None:
+                outcomes.extend(await company.take_up(self, self._before.id))
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(hear)
+            group.start_soon(take_up)
+        return [*answers, *self._said(session, members, outcomes)]
+
+    def _said(self, session: Session, members: Members, outcomes: Sequence[str]) -> list[UserInput]:
+        """Its job, or what was said in the chat and is for it."""
         if self.errand is not None:
             return [self.errand.told]
         store, conversation = self.board.store, self.row.conversation
-        outcomes: Sequence[str] = ()
-        if self.row.trigger == "continue" and self._before is not None:
-            outcomes = await company.take_up(self, self._before.id)
         jobs = turns.list_jobs(store, conversation)
         said = messages.list_said(store, conversation, to=self.row.member)
         inputs = unheard(self.row.member, said, jobs, session.messages, members.name_of)
@@ -241,6 +295,8 @@ class LiveTurn:
         return self._done
 
     def _follow(self, event: engine.Event) -> None:
+        if self.is_left and isinstance(event, engine.Done) and event.status == "aborted":
+            event = replace(event, status="interrupted", reason="closed")
         for seen in self._veil.lift(event) if self._veil else (event,):
             self._draw(seen)
 
@@ -275,6 +331,8 @@ class LiveTurn:
             self._set_floor("tool", waiting.call.name)
 
     def _set_floor(self, state: FloorState, detail: str | None = None) -> None:
+        if self._open_forms and state != "stopping":
+            state, detail = "asking", FORM
         if self.floor.state == "stopping" or (self.floor.state, self.floor.detail) == (state, detail):
             return
         before, self.floor = self.floor, replace(self.floor, state=state, detail=detail)

@@ -82,9 +82,6 @@ def load_result(folder: Path, conversation: str, ref: str) -> str:
     return StoredResults(folder / conversation, new_id).load(ref)
 
 
-RESULT_TOOLS = ("read_result", "search_result")
-
-
 def result_tools(results: StoredResults) -> dict[str, Tool]:
     """``read_result`` and ``search_result`` for the results of one conversation."""
     return {

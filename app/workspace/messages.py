@@ -141,6 +141,12 @@ def list_said(store: Store, conversation_id: str, *, to: str) -> list[MessageRow
     return store.database.rows(MessageRow, Message.select().where(said).order_by(Message.position))
 
 
+def list_of_kind(store: Store, conversation_id: str, kind: MessageKind) -> list[MessageRow]:
+    """All of one kind, in order."""
+    wanted = (Message.conversation == conversation_id) & (Message.kind == kind)
+    return store.database.rows(MessageRow, Message.select().where(wanted).order_by(Message.position))
+
+
 def list_of_turn(store: Store, turn_id: str) -> list[MessageRow]:
     """All that belongs to a turn, in order."""
     return store.database.rows(

@@ -80,7 +80,8 @@ def end_turn(
 ) -> TurnEnd:
     """Close a turn, now or as of ``ended``. Its messages that still stream become ``interrupted``: nothing spins.
 
-    The forms of one that was itself interrupted stay open: who answers them later makes it go on. A turn that has ended already stays as it ended. Raises ``NotFound``.
+    Forms of a turn that was interrupted stay open, for its member to go on with the answers. A turn that has ended
+    already stays as it ended. Raises ``NotFound``.
     """
     with store.database.transaction():
         row = load_turn(store, turn_id)

@@ -57,7 +57,7 @@ async def test_the_end_of_the_process_stops_every_run(tmp_path: Path) -> None:
         with anyio.fail_after(5):
             await at.bus.stop_all()
         assert not at.room.floor.is_live
-        assert at.rows()[-1].data["notice"] == "stopped"
+        assert at.rows()[-1].data["notice"] == "interrupted"
 
 
 async def test_rooms_stay_in_memory_for_a_while_after_their_last_use(tmp_path: Path) -> None:

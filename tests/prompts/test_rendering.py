@@ -29,6 +29,16 @@ OTHERS = {
     "part": "dispatched",
     "request": "Make a plan.",
     "job": "Count the boats.",
+    "outcomes": ["Coder has done it."],
+    "reason": "It is done.",
+    "summary": "Two boats.",
+    "author": "Coder",
+    "to": "the user",
+    "text": "Two boats.",
+    "title": "Boats",
+    "answers": '{"boats": 2}',
+    "why": "",
+    "late": True,
 }
 """Values of the other prompts."""
 NAMES = sorted(file.stem for file in Path(prompts.__file__).parent.glob("*.md"))
