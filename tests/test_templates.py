@@ -41,12 +41,12 @@ TOOLS = (
 )
 
 DRAWN_BY_ITS_ROW = {
-    "approval", "compaction", "done", "fallback", "loop_warning", "omission", "retry", "steer", "tool_delta",
+    "approval", "compaction", "done", "fallback", "form", "loop_warning", "omission", "retry", "steer", "tool_delta",
     "tool_end", "tool_start",
 }  # fmt: skip
 """Events that say nothing beyond the message that changes with them."""
 
-OF_THE_PAGE = {"desk_changed", "jobs", "snapshot", "tasks"}
+OF_THE_PAGE = {"announced", "desk_changed", "jobs", "snapshot"}
 """Templates of the stream for what is no event of a room."""
 
 
@@ -68,6 +68,7 @@ def test_every_event_has_a_template_of_its_name_or_is_drawn_by_its_row() -> None
 STREAMED = {
     "text_delta": {"id": "msg_1", "swaps": ()},
     "reasoning_delta": {"id": "msg_1", "text": "<b>"},
+    "announced": {"sentence": "<b>"},
     "tool_progress": {"id": "msg_1", "lines": "<b>\n", "open": "<b>"},
 }
 

@@ -140,7 +140,8 @@ class Dispatching:
                 if refusal:
                     return ToolOutput.failed("E_DENIED", refusal)
                 told = carry(self._led_to(asker), Request(message)).text
-                self._add(asker, to, message, how="handoff", told=told)
+                keeps = self._floor.holder == to
+                self._add(asker, to, message, how="handoff", told=told, keeps=keeps)
         return ToolOutput(
             f"{self._floor.name_of(to)} answers the user now. Your turn ends here.", ends_run=True
         )
@@ -181,6 +182,7 @@ class Dispatching:
             if refusal := self._refuse(asker, to):
                 return ToolOutput.failed("E_DENIED", refusal)
             told = carry(self._led_to(asker), Request(job)).text
+            beside = any(row.is_open and row.member != WORKER for row in self._given_by(asker))
             with self._board.together():
                 row = tasks.add_task(
                     self._store,
@@ -194,7 +196,7 @@ class Dispatching:
                 )
                 self._tell(row)
                 if to:
-                    self._add(asker, to, job, how=kind, task=row.id)
+                    self._add(asker, to, job, how=kind, task=row.id, beside=beside)
         return await self._work(asker, row, UserInput(told, self._store.new_id("msg")))
 
     async def _work(self, asker: LiveTurn, row: TaskRow, told: UserInput) -> ToolOutput:
@@ -270,7 +272,10 @@ class Dispatching:
                 row = earlier
         return row.trigger
 
-    def _add(self, asker: LiveTurn, to: str, text: str, **data: str) -> MessageRow:
+    def _given_by(self, asker: LiveTurn) -> list[TaskRow]:
+        return tasks.list_tasks(self._store, self._conversation, given=asker.id)
+
+    def _add(self, asker: LiveTurn, to: str, text: str, **data: str | bool) -> MessageRow:
         return self._board.add(
             "dispatch", member=asker.row.member, turn=asker.id, text=text, data={"to": to, **data}
         )

@@ -9,7 +9,7 @@ from app.group_chat.events import ConversationChanged
 from app.group_chat.floor import FloorEvent, Passing, Roster, UserSaid, pass_floor
 from app.group_chat.mentions import Mentions, read_mentions
 from app.group_chat.roles import COMMANDER, USER
-from app.workspace import conversations
+from app.workspace import conversations, messages
 from app.workspace.agent_files import AgentFile
 
 ListTeam = Callable[[], Sequence[AgentFile]]
@@ -76,7 +76,14 @@ class FloorKeeper:
         row = conversations.load_conversation(self._store, self._board.conversation)
         if row.floor != holder:
             conversations.pass_floor(self._store, row.id, holder)
+            self._settle_hand_offs()
             self._board.publish(ConversationChanged(), member=holder)
+
+    def _settle_hand_offs(self) -> None:
+        """The floor is somebody else's: those who had it handed to them hold it no more, and the chat says so."""
+        for row in messages.list_of_kind(self._store, self._board.conversation, "dispatch"):
+            if row.data.get("keeps") and not row.data.get("settled"):
+                self._board.change(row.id, data={**row.data, "settled": True})
 
     def _roster(self) -> Roster:
         team = self._list_team()

@@ -130,6 +130,20 @@ async def stop(request: Request) -> Response:
     return done(request, href(room.id))
 
 
+async def stop_one(request: Request) -> Response:
+    """End the turn of one member; the others go on."""
+    _, room = _place(request)
+    await room.stop(request.path_params["turn"])
+    return done(request, href(room.id))
+
+
+async def take_back_floor(request: Request) -> Response:
+    """Commander answers again. Who holds the floor and is at work goes on to its end."""
+    _, room = _place(request)
+    await room.take_back_floor()
+    return done(request, href(room.id))
+
+
 async def hurry(request: Request) -> Response:
     """Try now: a wait for a busy model ends. Where nobody waits any more, nothing is left to do."""
     _, room = _place(request)

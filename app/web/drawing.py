@@ -40,6 +40,9 @@ class Drawing:
     def floor_changed(self, room: Room) -> str:
         return self._draw("floor_changed", **self.scenes.conversation(room))
 
+    def announced(self, sentence: str) -> str:
+        return self._draw("announced", sentence=sentence)
+
     def conversation_changed(self, room: Room) -> str:
         return self._draw(
             "conversation_changed", **self.scenes.conversation(room), **self.scenes.details(room)
@@ -48,8 +51,8 @@ class Drawing:
     def usage(self, room: Room) -> str:
         return self._draw("usage", **self.scenes.details(room))
 
-    def tasks(self, room: Room) -> str:
-        return self._draw("tasks", **self.scenes.details(room))
+    def task(self, room: Room) -> str:
+        return self._draw("task", **self.scenes.details(room))
 
     def files_changed(self, room: Room) -> str:
         return self._draw("files_changed", **self.scenes.details(room))

@@ -12,12 +12,13 @@ from typing import Literal, get_args
 from markupsafe import Markup
 
 from app.web.long_texts import Rest
+from app.web.member_words import Person
 from app.web.notices import NoticeWords
 from app.web.others import Other
 from app.web.tool_words import Output, Shown
 from app.workspace.rows import MessageState
 
-DrawnKind = Literal["user", "assistant", "tool_call", "approval", "notice", "error"]
+DrawnKind = Literal["user", "assistant", "tool_call", "approval", "dispatch", "notice", "error"]
 """The kinds that have a template; the others come with the features that make them."""
 
 DRAWN_KINDS: tuple[DrawnKind, ...] = get_args(DrawnKind)
@@ -48,6 +49,10 @@ class UserView(Entry):
     """What follows it, where all of it is too long for a page."""
     sent: str | None
     """``steer`` where it was folded into a running turn."""
+    to: tuple[Person, ...] = ()
+    """Whom it goes to, where that is not Commander alone."""
+    unknown: tuple[str, ...] = ()
+    """Names in it that nobody has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,4 +169,21 @@ class ApprovalView(Entry):
     """Address that a POST answers at."""
 
 
-MessageView = UserView | AssistantView | ToolView | NoticeView | ErrorView | ApprovalView
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DispatchView(Entry):
+    """``how`` names what is done: ``dispatch``, ``worker``, ``handoff``, ``answer`` (the floor stays where it was) or
+    ``handback``."""
+
+    how: str
+    to: Person
+    beside: bool
+    """It was given in the step of the one before it, to be done at the same time."""
+    job: str
+    """Its first line, or the reason."""
+    whole: str
+    """All of it, where that is more."""
+    take_back: str
+    """Address that a POST takes the floor back at, while it is held by this hand-off."""
+
+
+MessageView = UserView | AssistantView | ToolView | NoticeView | ErrorView | ApprovalView | DispatchView

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from app.web.plain import one_line
 from app.workspace.agent_files import AgentFile
 
 FindAgent = Callable[[str], AgentFile | None]
 """The agent of an id, where there is one by now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A member as the page names it."""
+
+    label: str
+    hue: str
+    """Class of its colour, or nothing."""
+
 
 _LABELS = {"user": "You", "commander": "Commander"}
 _HUES = {"user": "", "commander": "cmd"}
@@ -26,6 +37,10 @@ def member_label(member: str, agents: FindAgent = nobody) -> str:
     agent = agents(member)
     called = agent.name if agent else member.replace("_", " ").replace("-", " ").capitalize()
     return one_line(called) or "Somebody"
+
+
+def person(member: str, agents: FindAgent = nobody) -> Person:
+    return Person(member_label(member, agents), member_hue(member, agents))
 
 
 def member_hue(member: str, agents: FindAgent = nobody) -> str:

@@ -21,6 +21,7 @@ from app.group_chat.events import (
     RoomEvent,
     RowAdded,
     RowChanged,
+    TaskChanged,
 )
 from app.group_chat.room import Room
 from app.infra.feed import Feed, Gap
@@ -53,6 +54,7 @@ class _Changes:
     conversation: bool = False
     usage: bool = False
     files: bool = False
+    tasks: bool = False
     desk: bool = False
 
     def take(self, event: RoomEvent) -> None:
@@ -76,6 +78,8 @@ class _Changes:
                 self.turns.add(event.turn)
             case FilesChanged():
                 self.files = True
+            case TaskChanged():
+                self.tasks = True
             case ConversationChanged():
                 self.conversation = self.usage = True
             case _:
@@ -100,7 +104,8 @@ class PageFeed:
         self._unwatch: tuple[Callable[[], None], ...] = ()
         self._due: asyncio.TimerHandle | None = None
         self._drawn_at = 0.0
-        self._drawn_turn = room.floor.turn
+        self._drawn_turns = _turns_at_work(room)
+        self._announced = ""
         self._broke = False
 
     @property
@@ -126,7 +131,7 @@ class PageFeed:
             for _, event in happened:
                 changes.take(event)
             html = "".join(self._partials(changes))
-        self._drawn_turn = self._room.floor.turn
+        self._drawn_turns = _turns_at_work(self._room)
         self._broke = False
         if html:
             self._publish(html)
@@ -262,8 +267,9 @@ class PageFeed:
             yield drawing.queue_changed(room)
         if changes.turns:
             yield drawing.floor_changed(room)
-        if changes.turns - {self._drawn_turn}:
-            yield drawing.tasks(room)
+            yield self._announce()
+        if changes.tasks or changes.turns - self._drawn_turns:
+            yield drawing.task(room)
         if changes.files:
             yield drawing.files_changed(room)
         if changes.conversation:
@@ -272,6 +278,14 @@ class PageFeed:
             yield drawing.usage(room)
         if changes.desk:
             yield drawing.desk_changed(room)
+
+    def _announce(self) -> str:
+        """What a listener is told of those at work, once as long as it is the same."""
+        announced = self._drawing.scenes.announcement(self._room)
+        if announced in ("", self._announced):
+            return ""
+        self._announced = announced
+        return self._drawing.announced(announced)
 
     def _view_of(self, row_id: str) -> MessageView | None:
         row = self._room.find_message(row_id)
@@ -282,3 +296,7 @@ class PageFeed:
 
     def _publish(self, html: str) -> None:
         self.feed.publish(frame(f"{self.feed.boot}-{self.feed.number + 1}", html))
+
+
+def _turns_at_work(room: Room) -> set[str | None]:
+    return {room.floor.turn, *(floor.turn for floor in room.at_work)}

@@ -1,4 +1,4 @@
-"""What templates receive beside messages: the rail, the floor line, the queue, the composer, the panel."""
+"""What templates receive beside messages: the rail, the queue, the composer, the panel."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
 
-from app.group_chat.events import Floor
 from app.hands.permissions.access import AccessMode
 from app.hands.permissions.confinement import Badge
 from app.web.member_words import FindAgent, member_hue, member_label, nobody
 from app.web.plain import one_line, plain
 from app.web.times import local
-from app.web.tool_words import words_for
 from app.workspace.rows import ConversationRow, MessageRow, QueuedRow, QueueKind, TurnRow, TurnState
 
 UNTITLED = "New conversation"
@@ -64,21 +62,6 @@ class Toast:
     text: str
     undo: str = ""
     """Address that a POST undoes it at, or nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class FloorView:
-    """Who is at work. ``words`` follow the member's name; nothing is drawn where nobody is."""
-
-    live: bool
-    stopping: bool
-    member: str
-    label: str
-    hue: str
-    words: str
-    since: datetime | None
-    announcement: str
-    """For a screen reader; empty where the change is too small to be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,39 +196,6 @@ def rail_groups(
         place.append(rail_item(row, state=states.get(row.id, "rest"), current=row.id == current))
     groups = (RailGroup("Today", tuple(now)), RailGroup("Earlier", tuple(before)))
     return tuple(group for group in groups if group.items)
-
-
-def floor_view(floor: Floor, agents: FindAgent = nobody) -> FloorView:
-    label = member_label(floor.member, agents)
-    return FloorView(
-        live=floor.is_live,
-        stopping=floor.state == "stopping",
-        member=floor.member,
-        label=label,
-        hue=member_hue(floor.member, agents),
-        words=_DOING.get(floor.state, "").format(tool=words_for(floor.detail or "").verb),
-        since=local(floor.since) if floor.since else None,
-        announcement=_ANNOUNCED.get(floor.state, "").format(label=label),
-    )
-
-
-_ANNOUNCED = {
-    "idle": "{label} has ended its turn.",
-    "organising": "{label} organises the conversation.",
-    "writing": "{label} is writing.",
-    "asking": "{label} needs your approval.",
-    "waiting": "{label} waits to try again.",
-    "stopping": "{label} is stopping.",
-}
-_DOING = {
-    "thinking": "is thinking",
-    "organising": "organises the conversation",
-    "writing": "is writing",
-    "tool": "runs a tool: {tool}",
-    "asking": "is waiting for you",
-    "waiting": "waits to try again",
-    "stopping": "is stopping…",
-}
 
 
 def queue_view(rows: Sequence[QueuedRow]) -> tuple[QueuedView, ...]:

@@ -47,3 +47,9 @@ def first_sentence(text: str) -> tuple[str, str]:
         if character == "\n":
             return text[:at], text[at + 1 :]
     return text.removesuffix("."), ""
+
+
+def first_line(text: str, most: int) -> str:
+    """The first line with anything on it, cut where it is longer than so many characters."""
+    line = one_line(plain(text).strip().split("\n")[0])
+    return line if len(line) <= most else f"{line[:most].rstrip()} …"

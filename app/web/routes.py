@@ -46,6 +46,8 @@ def routes(assets: Assets) -> list[BaseRoute]:
         Route(f"{at}/messages", conversations.send, methods=["POST"]),
         Route(f"{at}/steer", conversations.steer, methods=["POST"]),
         Route(f"{at}/stop", conversations.stop, methods=["POST"]),
+        Route(f"{at}/floor", conversations.take_back_floor, methods=["POST"]),
+        Route(f"{at}/turns/{{turn}}/stop", conversations.stop_one, methods=["POST"]),
         Route(f"{at}/hurry", conversations.hurry, methods=["POST"]),
         Route(f"{at}/approvals/{{approval}}", approvals.decide, methods=["POST"]),
         Route(f"{at}/access", approvals.choose_access, methods=["POST"]),

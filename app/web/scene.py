@@ -17,6 +17,7 @@ from app.providers.demo import SUGGESTIONS
 from app.providers.routing import Sources
 from app.web.deed_views import deed_views
 from app.web.entries import DRAWN_KINDS, MessageView
+from app.web.floor_views import announcement, floor_view
 from app.web.job_views import JobView, job_view
 from app.web.member_words import FindAgent
 from app.web.page_views import (
@@ -30,11 +31,11 @@ from app.web.page_views import (
     UsageLine,
     UsageView,
     conversation_view,
-    floor_view,
     queue_view,
     rail_groups,
     task_view,
 )
+from app.web.plain import first_line
 from app.workspace import budgets, conversations, messages, queue, turns, usage
 from app.workspace.rows import ConversationRow, MessageRow
 from app.workspace.settings import get_setting
@@ -128,11 +129,14 @@ class Scenes:
         row = conversations.load_conversation(self.store, room.id)
         return {
             "conversation": conversation_view(row),
-            "floor": floor_view(room.floor, self.agents),
+            "floor": floor_view(room.at_work, room.holder, self._jobs_at_work(room), self.agents),
             "queue": queue_view(queue.list_queued(self.store, room.id)),
             "composer": self._composer(room, row),
             "examples": SUGGESTIONS,
         }
+
+    def announcement(self, room: Room) -> str:
+        return announcement(room.at_work, room.holder, self.agents)
 
     def details(self, room: Room) -> dict[str, Any]:
         """The panel: tasks, background jobs, changed files, usage."""
@@ -170,12 +174,21 @@ class Scenes:
         )
         found = self._machine.confinement.known
         return Composer(
-            live=room.floor.is_live,
+            live=bool(room.at_work),
             enter=enter,
             picker=self._picker(room, row.model),
             access=row.access,
             badge=found.badge if found else None,
         )
+
+    def _jobs_at_work(self, room: Room) -> dict[str, str]:
+        """What those were sent for who are at work, by their turns."""
+        at_work = {floor.turn for floor in room.at_work}
+        if len(at_work) < 2:
+            return {}
+        return {
+            row.turn: first_line(row.job, 60) for row in room.list_tasks() if row.turn in at_work and row.turn
+        }
 
     def _picker(self, room: Room, chosen: str | None) -> Picker:
         """Every model on offer; one that was chosen and is gone stays visible."""
@@ -224,7 +237,7 @@ class Scenes:
 
 
 def _busy(room: Room) -> RailState:
-    return "asking" if room.floor.state == "asking" else "running"
+    return "asking" if any(floor.state == "asking" for floor in room.at_work) else "running"
 
 
 def in_order(first: str, others: Sequence[str]) -> str:

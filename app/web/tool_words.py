@@ -46,6 +46,10 @@ _WORDS = {
     "job_read": Words("terminal", "look at job", ("job_id",)),
     "job_write": Words("terminal", "type", ("text", "job_id")),
     "job_stop": Words("stop", "stop job", ("job_id",)),
+    "dispatch_to": Words("people", "dispatch", ("to", "message")),
+    "run_worker": Words("people", "give away", ("to", "task")),
+    "hand_off_to": Words("people", "hand over to", ("to", "message")),
+    "hand_back": Words("people", "hand back", ("reason",)),
 }
 
 _TROUBLE = {

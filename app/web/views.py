@@ -10,7 +10,9 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from app.group_chat.roles import COMMANDER
 from app.web.approval_words import approval_view
+from app.web.dispatch_words import dispatch_view
 from app.web.entries import (
     DRAWN_KINDS,
     AssistantView,
@@ -24,7 +26,7 @@ from app.web.entries import (
 from app.web.live_markdown import LiveMarkdown
 from app.web.long_texts import Rest, beginning, rest_of, shortened
 from app.web.markdown import render_markdown
-from app.web.member_words import FindAgent, member_hue, member_label, nobody
+from app.web.member_words import FindAgent, member_hue, member_label, nobody, person
 from app.web.notices import notice_words
 from app.web.others import others_of
 from app.web.plain import first_sentence, one_line, plain
@@ -58,7 +60,7 @@ def message_view(
     }
     match kind:
         case "user":
-            return _user(row, frame)
+            return _user(row, frame, agents)
         case "assistant":
             return _assistant(row, frame, live, thought)
         case "tool_call":
@@ -69,6 +71,8 @@ def message_view(
             return _error(row, frame)
         case "approval":
             return approval_view(row, frame)
+        case "dispatch":
+            return dispatch_view(row, frame, agents)
         case _:
             assert_never(kind)
 
@@ -87,12 +91,15 @@ def _drawn(kind: MessageKind) -> DrawnKind:
     raise LookupError(f"no template draws a message of kind {kind!r}")
 
 
-def _user(row: MessageRow, frame: Mapping[str, Any]) -> UserView:
+def _user(row: MessageRow, frame: Mapping[str, Any], agents: FindAgent) -> UserView:
+    to = [str(member) for member in row.data.get("to") or ()]
     return UserView(
         kind="user",
         text=plain(beginning(row.text)),
         rest=rest_of(row.text, _whole(row)),
         sent=row.data.get("sent"),
+        to=tuple(person(member, agents) for member in to) if to != [COMMANDER] else (),
+        unknown=tuple(one_line(str(name)) for name in row.data.get("unknown") or ()),
         **frame,
     )
 

@@ -43,7 +43,8 @@
   function restore() {
     const draft = recall(DRAFT);
     returned = draft?.returned ?? null;
-    box.value ||= draft?.text ?? "";
+    // As typed, not as given with the page: a box that is drawn anew would take that away.
+    [box.value, box.defaultValue] = [box.value || (draft?.text ?? ""), ""];
     outbox = recall(UNSENT) ?? [];
   }
 
@@ -115,8 +116,7 @@
   });
 
   box.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.shiftKey || event.altKey) return;
-    if (event.isComposing || event.keyCode === 229) return;
+    if (event.key !== "Enter" || event.shiftKey || event.altKey || event.isComposing || event.keyCode === 229) return;
     event.preventDefault();
     const modified = event.ctrlKey || event.metaKey;
     const button = (modified && form.querySelector("[data-key=modified]")) || form.querySelector("[data-key=enter]");

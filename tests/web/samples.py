@@ -16,6 +16,7 @@ from app.infra.paths import asset_root
 from app.providers.demo import SUGGESTIONS
 from app.web.assets import Assets
 from app.web.deed_views import deed_views
+from app.web.floor_views import floor_view
 from app.web.job_views import JobView
 from app.web.page_views import (
     Composer,
@@ -25,7 +26,6 @@ from app.web.page_views import (
     UsageLine,
     UsageView,
     conversation_view,
-    floor_view,
     queue_view,
     rail_groups,
     task_view,
@@ -109,6 +109,14 @@ def every_row() -> list[MessageRow]:
     return [
         row("user", "done", "Please look", member="user"),
         row("user", "done", "Faster", member="user", sent="steer"),
+        row("user", "done", "@Tutor @<b>", member="user", to=["tutor", "coder"], unknown=["<b>"]),
+        row("dispatch", "done", "Read the <b>notes</b>.", how="dispatch", to="researcher", task="task_1"),
+        row("dispatch", "done", "Patch it.\nThen test it.", how="dispatch", to="coder", beside=True),
+        row("dispatch", "done", "Count.", how="worker", to="analyst", task="task_3"),
+        row("dispatch", "done", "A lesson.", how="handoff", to="tutor", keeps=True),
+        row("dispatch", "done", "A lesson.", how="handoff", to="tutor", keeps=True, settled=True),
+        row("dispatch", "done", "Answer.", how="handoff", to="coder"),
+        row("dispatch", "done", "", how="handback", to="commander", member="tutor"),
         row("assistant", "done", "**done**", reasoning="I looked.", thought_ms=8000),
         row("assistant", "streaming", "half a"),
         row("assistant", "interrupted", "cut"),
@@ -184,7 +192,7 @@ def values(messages: Sequence[MessageView] = (), floor: Floor = RESTING, **more:
         ),
         "messages": messages,
         "earlier": None,
-        "floor": floor_view(floor),
+        "floor": floor_view([floor] if floor.is_live else []),
         "queue": queue_view(queued),
         "examples": SUGGESTIONS,
         "composer": Composer(

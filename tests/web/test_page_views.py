@@ -1,14 +1,11 @@
-"""What stands around the messages: the rail, the floor line, the queue, the turns."""
+"""What stands around the messages: the rail, the queue, the turns."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
 
-import pytest
-
-from app.group_chat.events import Floor, FloorState
-from app.web.page_views import UNTITLED, conversation_view, floor_view, queue_view, rail_groups, task_view
+from app.web.page_views import UNTITLED, conversation_view, queue_view, rail_groups, task_view
 from app.web.times import local
 from app.workspace.rows import QueuedRow, TurnRow
 from tests.web.samples import TIME, conversation, row
@@ -43,30 +40,6 @@ def test_a_title_is_one_line_and_a_new_conversation_has_none() -> None:
     assert conversation_view(conversation(" two\nlines ")).title == "two lines"
     assert conversation_view(conversation("")).named is False
     assert conversation_view(conversation("")).title == UNTITLED
-
-
-FLOORS: list[tuple[FloorState, str | None, str]] = [
-    ("thinking", None, "is thinking"),
-    ("writing", None, "is writing"),
-    ("tool", "read_file", "runs a tool: read"),
-    ("tool", "of_a_connector", "runs a tool: of_a_connector"),
-    ("tool", "{odd}", "runs a tool: {odd}"),
-    ("waiting", None, "waits to try again"),
-    ("stopping", None, "is stopping…"),
-]
-
-
-@pytest.mark.parametrize(("state", "detail", "words"), FLOORS)
-def test_the_floor_line_says_who_does_what(state: FloorState, detail: str | None, words: str) -> None:
-    view = floor_view(Floor(state, "commander", "turn_1", TIME, detail))
-    assert (view.live, view.label, view.words) == (True, "Commander", words)
-    assert view.stopping == (state == "stopping")
-
-
-def test_nobody_at_work_is_no_line_and_one_word_for_a_listener() -> None:
-    view = floor_view(Floor())
-    assert (view.live, view.words, view.since) == (False, "", None)
-    assert view.announcement == "Commander has ended its turn."
 
 
 def test_the_queue_is_numbered_and_knows_its_ends() -> None:

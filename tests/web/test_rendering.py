@@ -10,8 +10,9 @@ import pytest
 from html5lib import HTMLParser, getTreeBuilder
 from jinja2 import UndefinedError
 
+from app.web.floor_views import floor_view
 from app.web.live_markdown import LiveMarkdown
-from app.web.page_views import Toast, conversation_view, floor_view
+from app.web.page_views import Toast, conversation_view
 from app.web.times import amount, dollars, duration, elapsed, local, utc
 from app.web.views import NoticeView, message_view, message_views
 from app.workspace.rows import MessageRow
@@ -63,7 +64,7 @@ def test_the_page_of_every_kind_of_message_is_valid_html_with_unique_ids() -> No
 
 
 def test_the_page_exposes_the_names_of_the_contract() -> None:
-    root = document(page(every_row(), floor=floor_view(WRITING)))
+    root = document(page(every_row(), floor=floor_view([WRITING])))
     (log,) = find(root, role="log")
     assert log.get("aria-label") == "Conversation"
     assert [each.get("aria-label") for each in root.iter("nav")] == ["Conversations", "Workspace"]
@@ -93,7 +94,7 @@ def test_an_article_says_who_what_and_how_it_stands(message: MessageRow) -> None
         message.member,
         state,
     )
-    assert article.get("aria-label") in ("You", "Commander", "Plancia")
+    assert article.get("aria-label") in ("You", "Commander", "Tutor", "Plancia")
     assert next(article.iter("time")).get("datetime") == message.created
     assert (article.get("aria-busy") == "true") == (state == "streaming")
 
