@@ -39,15 +39,19 @@ class Board:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """All that is stored in the block is stored, and then announced, or nothing is. No ``await`` inside."""
-        events = self._kept_back = []
+        """All that is stored in the block is stored, and then announced, or nothing is. No ``await`` inside.
+
+        A block in another one is told of when the outer one is stored.
+        """
+        outer, events = self._kept_back, list[RoomEvent]()
+        self._kept_back = events
         try:
             with self.store.database.transaction():
                 yield
         finally:
-            self._kept_back = None
+            self._kept_back = outer
         for event in events:
-            self.feed.publish(event)
+            self._tell(event)
 
     def monotonic(self) -> float:
         return self.store.clock.monotonic()
@@ -78,7 +82,9 @@ class Board:
         turn: str | None = None,
         message_id: str | None = None,
     ) -> None:
-        happened = RoomEvent(self.conversation, member, turn, self.store.now(), event, message_id)
+        self._tell(RoomEvent(self.conversation, member, turn, self.store.now(), event, message_id))
+
+    def _tell(self, happened: RoomEvent) -> None:
         if self._kept_back is None:
             self.feed.publish(happened)
         else:

@@ -8,8 +8,9 @@ from app.engine.errors import SessionError
 from app.engine.messages import Marker, Message, Text
 from app.engine.session import Session
 from app.group_chat.events import RoomChange, RowAdded, RowChanged
+from app.group_chat.handback import read_handback
 from app.group_chat.members import Members
-from app.group_chat.roles import WORKER
+from app.group_chat.roles import COMMANDER, WORKER
 from app.infra.logs import failure
 from app.workspace import messages, queue, sessions, turns
 from app.workspace.rows import MessageRow, TurnRow
@@ -40,7 +41,7 @@ async def recover_turn(store: Store, members: Members, turn: TurnRow) -> Changes
 
 def catch_up(store: Store, session: Session, turn: TurnRow) -> Changes:
     """What the session has of the turn stands in the chat too: texts, whole, and messages that were folded in."""
-    known = {message.id: message.text for message in session.messages}
+    known = {message.id: _shown(message.text, turn) for message in session.messages}
     waiting = {row.id for row in queue.list_queued(store, turn.conversation)}
     changes: Changes = []
     with store.database.transaction():
@@ -50,15 +51,15 @@ def catch_up(store: Store, session: Session, turn: TurnRow) -> Changes:
                 changes.append((whole, RowChanged()))
         for message in _unshown(store, session):
             if message.id in waiting:
-                sent = queue.send_queued(store, [message.id], turn=turn.id)
+                sent = queue.send_queued(store, [message.id], turn=turn.id, to=turn.member)
                 changes += [(row, RowAdded()) for row in sent]
-            elif message.role == "assistant":
+            elif message.role == "assistant" and known[message.id]:
                 added = messages.add_message(
                     store,
                     turn.conversation,
                     kind="assistant",
                     member=turn.member,
-                    text=message.text,
+                    text=known[message.id],
                     turn=turn.id,
                     id=message.id,
                 )
@@ -76,6 +77,11 @@ async def remember(store: Store, session: Session, turn: TurnRow) -> None:
     ]
     if missing:
         await session.append(*missing)
+
+
+def _shown(text: str, turn: TurnRow) -> str:
+    """Without the marker by which a member gives the floor back: the chat does not have it."""
+    return text if turn.member == COMMANDER else read_handback(text).shown
 
 
 def _unshown(store: Store, session: Session) -> Sequence[Message]:

@@ -314,10 +314,12 @@ class Room:
         return self._begin(self._floor.said(tuple(called)), rows[-1].id)
 
     def _is_for(self, live: LiveTurn, text: str) -> bool:
-        """Whether a message that steers is for this turn: for who is called and at work, else for who answers."""
+        """Whether a message that steers is for this turn: for the one whom it calls, else for who answers.
+
+        One that calls somebody who is not at work, or several, waits for the end like any other.
+        """
         called = self._floor.read(text).to
-        at_work = [one for one in self._turns.all if one.row.member in called]
-        return live in at_work if at_work else live.errand is None
+        return called == (live.row.member,) if called else live.errand is None
 
     def _settle_trouble(self, last: TurnRow) -> None:
         """A new turn has begun: the last one's notices offer nothing any more."""

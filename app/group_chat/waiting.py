@@ -10,7 +10,7 @@ from app.engine.steering import Hear, UserInput
 from app.group_chat.board import Board
 from app.group_chat.errors import EmptyMessage
 from app.group_chat.events import QueueChanged, RowAdded
-from app.workspace import queue
+from app.workspace import queue, turns
 from app.workspace.rows import MessageRow, QueuedRow, QueueKind
 
 
@@ -111,7 +111,9 @@ class SteeredMessages:
         return inputs
 
     def _send(self, heard: Sequence[UserInput]) -> None:
+        store, ids = self._board.store, [said.id for said in heard]
         with self._board.together():
-            for row in queue.send_queued(self._board.store, [said.id for said in heard], turn=self._turn):
+            member = turns.load_turn(store, self._turn).member
+            for row in queue.send_queued(store, ids, turn=self._turn, to=member):
                 self._board.announce(row, RowAdded())
             self._board.publish(QueueChanged(), member="user", turn=self._turn)

@@ -67,16 +67,17 @@ def load_queued(store: Store, conversation_id: str, queued_id: str) -> QueuedRow
 
 
 def send_queued(
-    store: Store, queued_ids: Sequence[str], *, turn: str | None = None
+    store: Store, queued_ids: Sequence[str], *, turn: str | None = None, to: str | None = None
 ) -> tuple[MessageRow, ...]:
     """Make messages of the user out of these, in the order of the queue and all together.
 
+    ``turn`` and ``to``: the turn that has heard them, and its member.
     A message keeps the id and the ``client_id`` under which it waited. What has left the queue is passed over.
     """
     with store.database.transaction():
         wanted = QueuedMessage.select().where(QueuedMessage.id.in_(list(queued_ids)))
         waiting = store.database.rows(QueuedRow, wanted.order_by(QueuedMessage.position))
-        return tuple(_send(store, row, turn) for row in waiting)
+        return tuple(_send(store, row, turn, to) for row in waiting)
 
 
 def hold_all(store: Store, conversation_id: str) -> None:
@@ -119,15 +120,16 @@ def move_queued(store: Store, queued_id: str, place: int) -> list[QueuedRow]:
         return list_queued(store, row.conversation)
 
 
-def _send(store: Store, row: QueuedRow, turn: str | None) -> MessageRow:
+def _send(store: Store, row: QueuedRow, turn: str | None, to: str | None) -> MessageRow:
     """Adding a message under its ``client_id`` takes it out of the queue."""
+    data: dict[str, object] = {"sent": "steer"} if row.kind == "steer" else {}
     return add_message(
         store,
         row.conversation,
         kind="user",
         member="user",
         text=row.text,
-        data={"sent": "steer"} if row.kind == "steer" else {},
+        data=data | ({"to": [to]} if to else {}),
         turn=turn,
         client_id=row.client_id,
         id=row.id,

@@ -86,3 +86,27 @@ def test_where_nothing_can_be_stored_nothing_is_told(board: Board) -> None:
     with pytest.raises(StorageReadOnly), board.together():
         raise AssertionError("the block is not begun")
     assert told(board) == []
+
+
+def test_a_block_in_a_block_is_told_of_in_its_place_once_the_outer_one_is_stored(board: Board) -> None:
+    with board.together():
+        say(board, "one")
+        with board.together():
+            board.change(say(board, "two"), text="three")
+        assert told(board) == []
+        board.publish(QueueChanged(), member="user")
+    assert told(board) == [RowAdded, RowAdded, RowChanged, QueueChanged]
+
+
+def test_a_block_in_a_block_that_fails_is_not_told_of(board: Board) -> None:
+    def fail() -> None:
+        with board.together():
+            say(board, "two")
+            raise LookupError
+
+    with board.together():
+        say(board, "one")
+        with pytest.raises(LookupError):
+            fail()
+    assert texts(board) == ["one"]
+    assert told(board) == [RowAdded]

@@ -290,6 +290,64 @@ class TestTheFloor:
             await at.say("Who is there?")
             assert chat(at)[-1] == ("commander", "assistant", "Me.")
 
+    async def test_a_marker_alone_is_shown_neither_at_once_nor_later(self, tmp_path: Path) -> None:
+        handing = [call("hand_off_to", "h1", to="tutor", message="Teach.")]
+        model = TeamModel(commander=[handing], tutor=[say("<handback />"), say("Here again.")])
+        async with house(tmp_path, model) as at:
+            await at.say("Teach me.")
+            await at.say("@Tutor are you there?")
+            assert [text for who, kind, text in chat(at) if (who, kind) == ("tutor", "assistant")] == [
+                "Here again."
+            ]
+
+
+class TestSteering:
+    """A message that is sent while members are at work."""
+
+    def model(self) -> TeamModel:
+        looking = [call("list_files", "l1", path=".")]
+        model = TeamModel(
+            commander=[dispatch(("coder", "Build.")), say("Built."), say("Me.")],
+            coder=[looking, say("built"), say("Coder here.")],
+            writer=[say("Writer here.")],
+        )
+        model.gates = {"coder": anyio.Event()}
+        return model
+
+    async def test_one_that_calls_who_is_at_work_is_heard_there_and_is_for_nobody_else(
+        self, tmp_path: Path
+    ) -> None:
+        model = self.model()
+        async with house(tmp_path, model) as at:
+            await at.room.post("Build it.", client_id="c1")
+            await model.asks("coder")
+            await at.room.post("@Coder with tabs", client_id="c2", kind="steer")
+            model.gates["coder"].set()
+            await at.quiet()
+            assert "@Coder with tabs" in heard(model.asked["coder"][1])
+            assert "with tabs" not in heard(model.asked["commander"][1])
+            await at.say("Is it?")
+            told = heard(model.asked["commander"][2])
+            assert '<said by="the user" to="Coder">\n@Coder with tabs' in told
+
+    @pytest.mark.parametrize(
+        ("text", "answered"),
+        [("@Writer and you?", ["writer"]), ("@Writer @Coder and you?", ["writer", "coder"])],
+    )
+    async def test_one_that_calls_others_waits_and_is_answered_by_them(
+        self, tmp_path: Path, text: str, answered: list[str]
+    ) -> None:
+        model = self.model()
+        async with house(tmp_path, model) as at:
+            await at.room.post("Build it.", client_id="c1")
+            await model.asks("coder")
+            await at.room.post(text, client_id="c2", kind="steer")
+            model.gates["coder"].set()
+            await at.quiet()
+            rows = [who for who, kind, _ in chat(at) if kind == "assistant"]
+            assert rows == ["coder", "commander", *answered]
+            assert "and you?" not in heard(model.asked["commander"][1])
+
 
 async def test_what_a_crash_cut_off_is_taken_up_and_nothing_is_done_twice(tmp_path: Path) -> None:
     first = TeamModel(
