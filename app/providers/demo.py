@@ -20,7 +20,8 @@ from app.engine.provider import (
 )
 from app.engine.tokens import estimate_request, estimate_tokens
 from app.infra.clock import Clock
-from app.providers.demo_script import Move, next_move
+from app.providers.demo_moves import Move
+from app.providers.demo_script import next_move
 from app.providers.demo_words import LABEL, SUGGESTIONS, Suggestion, plain
 
 __all__ = ["CONTEXT_WINDOW", "LABEL", "MODEL", "NAME", "SUGGESTIONS", "Demo", "Suggestion"]
@@ -48,7 +49,7 @@ class Demo:
         for event in _pieces(move, request):
             yield (event,)
             await self._clock.sleep(_WORD_SECONDS)
-        yield (_usage(move, request), Stop("tool_calls" if move.call else "end"))
+        yield (_usage(move, request), Stop("tool_calls" if move.calls else "end"))
 
     async def complete(self, request: ModelRequest) -> StreamBatch:
         async with aclosing(self.stream(request)) as batches:
@@ -73,19 +74,18 @@ def _last_words(messages: tuple[Message, ...]) -> str:
 def _pieces(move: Move, request: ModelRequest) -> Iterator[StreamEvent]:
     for word in re.findall(r"\S+\s*|\s+", move.text):
         yield TextChunk(word)
-    if move.call:
-        tool, arguments = move.call
+    for index, (tool, arguments) in enumerate(move.calls):
         text = json.dumps(arguments, ensure_ascii=False)
-        yield CallFragment(0, _call_id(request), tool)
+        yield CallFragment(index, _call_id(request, index), tool)
         for start in range(0, len(text), _FRAGMENT):
-            yield CallFragment(0, arguments=text[start : start + _FRAGMENT])
+            yield CallFragment(index, arguments=text[start : start + _FRAGMENT])
 
 
-def _call_id(request: ModelRequest) -> str:
+def _call_id(request: ModelRequest, index: int) -> str:
     """Unique in the room without chance: it hangs on the id of the message that is answered."""
-    return f"call_{request.messages[-1].id}"
+    return f"call_{request.messages[-1].id}{f'_{index}' if index else ''}"
 
 
 def _usage(move: Move, request: ModelRequest) -> UsageReport:
-    call = json.dumps(move.call[1], ensure_ascii=False) if move.call else ""
-    return UsageReport(estimate_request(request), estimate_tokens(move.text + call), cost=0.0)
+    calls = "".join(json.dumps(arguments, ensure_ascii=False) for _, arguments in move.calls)
+    return UsageReport(estimate_request(request), estimate_tokens(move.text + calls), cost=0.0)

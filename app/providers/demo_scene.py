@@ -11,7 +11,10 @@ from app.engine.messages import Marker, Message, ToolCall, ToolResult
 from app.providers.demo_words import SUGGESTIONS, SceneKind
 
 _TOUR = re.compile(r"\b(tour|giro|show me around)\b", re.IGNORECASE)
-_CONTINUE = re.compile(r"\s*(please\s+)?(continue|go on|carry on|continua)\b.{0,40}$", re.IGNORECASE)
+_CONTINUE = re.compile(
+    r"\s*(?:(?:please\s+)?(?:continue|go on|carry on|continua)\b.{0,40}$|go on from where you stopped\.)",
+    re.IGNORECASE,
+)
 _SHORT = 200
 
 

@@ -7,12 +7,14 @@ was stopped, refused or cut goes on from what really happened.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, assert_never
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import assert_never
 
 from app.engine.messages import Message
+from app.providers.demo_moves import Move, call
 from app.providers.demo_scene import Deed, Scene, read_scene
+from app.providers.demo_team import guest_move, send_two, sent, team_move
 from app.providers.demo_words import HOW_TO_ADD, NOTE, NOTE_TITLE, SAMPLE, fenced, introduce, plain
 
 NOTE_NAMES = ("plancia-tour.md", "plancia-tour-2.md", "plancia-tour-3.md")
@@ -23,21 +25,17 @@ _MOST_CALLS = 12
 _READABLE = re.compile(r"[\w./-]*\w\.(?:md|txt)\b")
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
-    """One answer: text, and at most one call as (tool, arguments)."""
-
-    text: str
-    call: tuple[str, Mapping[str, Any]] | None = None
-
-
 def next_move(messages: Sequence[Message], tools: Collection[str]) -> Move:
     """The answer to this history with these tools."""
+    if (move := guest_move(messages, tools)) is not None:
+        return move
     scene = read_scene(messages)
     offered = tools if len(scene.deeds) < _MOST_CALLS else ()
     match scene.kind:
         case "tour":
             move = _tour(scene, offered)
+        case "team":
+            move = team_move(scene, offered)
         case "look":
             move = _look(scene, offered)
         case "sample":
@@ -63,7 +61,7 @@ def _tour(scene: Scene, tools: Collection[str]) -> Move:
     if "list_files" in tools and scene.last("list_files") is None:
         return Move(
             "I will look at the workspace, write a short note in it, and read the note back. First a look.",
-            ("list_files", {"path": "."}),
+            call("list_files", path="."),
         )
     for name in NOTE_NAMES:
         move = _note_move(scene, name, tools)
@@ -71,6 +69,8 @@ def _tour(scene: Scene, tools: Collection[str]) -> Move:
             return move
         if not _belongs_to_others(scene, name):
             break
+    if "dispatch_to" in tools and not sent(scene):
+        return send_two("That was I alone. Now I send two members at once: watch both of them at work.")
     return Move(_tour_summary(scene, tools))
 
 
@@ -101,11 +101,11 @@ def _note_move(scene: Scene, name: str, tools: Collection[str]) -> Move | None:
 
 
 def _read(name: str, words: str) -> Move:
-    return Move(words, ("read_file", {"path": name}))
+    return Move(words, call("read_file", path=name))
 
 
 def _write(name: str, words: str) -> Move:
-    return Move(words, ("write_file", {"path": name, "content": NOTE}))
+    return Move(words, call("write_file", path=name, content=NOTE))
 
 
 def _why_read(wrote: Deed, name: str) -> str:
@@ -149,7 +149,7 @@ def _tour_summary(scene: Scene, tools: Collection[str]) -> str:
 
 
 def _told(deed: Deed) -> str:
-    name = f"`{deed.call.name}` on `{deed.path or '.'}`"
+    name = f"`{deed.call.name}` on `{deed.path or deed.call.arguments.get('to') or '.'}`"
     match deed.result.status:
         case "ok":
             lines = len(deed.result.text.strip().splitlines())
@@ -197,14 +197,14 @@ def _look(scene: Scene, tools: Collection[str]) -> Move:
     if listed is None:
         if "list_files" not in tools:
             return Move("No file tools are offered to me in this conversation, so I looked at nothing.")
-        return Move("I look at the workspace first.", ("list_files", {"path": "."}))
+        return Move("I look at the workspace first.", call("list_files", path="."))
     listing = scene.deeds[listed]
     if not listing.ok:
         return Move(f"I could not look at the workspace:\n\n{fenced(listing.result.text)}")
     read = scene.last("read_file")
     chosen = _readable(listing.result.text)
     if read is None and chosen and "read_file" in tools:
-        return Move(f"I open `{chosen}`.", ("read_file", {"path": chosen}))
+        return Move(f"I open `{chosen}`.", call("read_file", path=chosen))
     return Move(_look_summary(listing, None if read is None else scene.deeds[read]))
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 LABEL = "Demo model: scripted, not an AI"
 """Stands wherever the name of this model stands."""
 
-SceneKind = Literal["tour", "look", "sample", "other"]
+SceneKind = Literal["tour", "team", "look", "sample", "other"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,12 @@ SUGGESTIONS: tuple[Suggestion, ...] = (
         "tour",
         "Show me around",
         "Show me around: write a short note in the workspace, read it back, and tell me what you did.",
+    ),
+    Suggestion(
+        "team",
+        "Watch a team at work",
+        "Show me a team at work: two members at once, a command that asks first, a question to me, and a member who "
+        "takes over.",
     ),
     Suggestion(
         "look",

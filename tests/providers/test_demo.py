@@ -12,7 +12,7 @@ from app.providers.demo_words import NOTE, SAMPLE
 from tests.fakes.clock import FakeClock
 from tests.providers.demo_stage import ALL_TOOLS, Stage
 
-TOUR, LOOK, SAMPLE_PROMPT = (suggestion.prompt for suggestion in SUGGESTIONS)
+TOUR, _, LOOK, SAMPLE_PROMPT = (suggestion.prompt for suggestion in SUGGESTIONS)
 NOTE_NAME = "plancia-tour.md"
 
 pytestmark = pytest.mark.anyio
@@ -230,9 +230,14 @@ async def test_anything_else_is_answered_by_what_it_is_and_how_to_add_a_model(to
     assert stage.acts == []
 
 
-def test_the_suggestions_are_three_and_each_is_a_scene_of_its_own() -> None:
+def test_each_suggestion_is_a_scene_of_its_own() -> None:
     for form in (lambda s: s.prompt, lambda s: s.title, lambda s: f" {s.title.upper()}!\n"):
-        assert [scene_kind(form(suggestion)) for suggestion in SUGGESTIONS] == ["tour", "look", "sample"]
+        assert [scene_kind(form(suggestion)) for suggestion in SUGGESTIONS] == [
+            "tour",
+            "team",
+            "look",
+            "sample",
+        ]
 
 
 async def test_it_streams_small_pieces_at_a_natural_pace() -> None:

@@ -25,7 +25,7 @@ from tests.fakes.clock import FakeClock
 
 pytestmark = pytest.mark.anyio
 
-TOUR, LOOK, LONG = (suggestion.prompt for suggestion in SUGGESTIONS)
+TOUR, _, LOOK, LONG = (suggestion.prompt for suggestion in SUGGESTIONS)
 
 
 class Only:
