@@ -13,6 +13,7 @@ from app.engine.events import Approval
 from app.engine.messages import ToolCall
 from app.engine.tools import Tool, ToolOutput
 from app.group_chat.errors import NothingToDecide, UnknownDecision
+from app.hands.permissions.names import shown, shown_in_lines
 from app.hands.permissions.permit import Permits
 from app.hands.permissions.question import Denied, Judge, Passed, Question
 from app.hands.permissions.rules import Rule
@@ -148,13 +149,13 @@ class Approvals:
 
 
 def subject(waiting: Waiting) -> dict[str, Any]:
-    """What is shown of a question, as JSON."""
+    """What is shown of a question, as JSON: signs that do not show are written out, so that nothing hides in it."""
     question = waiting.question
     return {
         "tool": waiting.call.name,
-        "payload": question.payload,
+        "payload": shown_in_lines(question.payload),
         "reasons": list(question.reasons),
-        "facts": [list(fact) for fact in question.facts],
-        "rules": [rule.text for rule in question.rules],
+        "facts": [[name, shown(value)] for name, value in question.facts],
+        "rules": [shown(rule.text) for rule in question.rules],
         "offers": list(waiting.offers),
     }

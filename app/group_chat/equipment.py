@@ -92,15 +92,11 @@ class Depot:
 
     def _files(self, gate: PathGate, ledger: ReadLedger, permits: Permits) -> ToolMap:
         def make(name: str, permit: Permit) -> Tool:
-            tool = file_tools(gate.widened(permit), ledger, self.keep_picture, deleting=True)[name]
             redact = self.machine.redact if permit.secrets else self.machine.redact_known
-            return MaskedTool(tool, redact)
+            return file_tools(gate.widened(permit), ledger, self.keep_picture, redact, deleting=True)[name]
 
-        tools = file_tools(gate, ledger, self.keep_picture, deleting=True)
-        return {
-            name: PermittedTool(MaskedTool(tool, self.machine.redact_known), permits, partial(make, name))
-            for name, tool in tools.items()
-        }
+        tools = file_tools(gate, ledger, self.keep_picture, self.machine.redact_known, deleting=True)
+        return {name: PermittedTool(tool, permits, partial(make, name)) for name, tool in tools.items()}
 
     def _commands(self, gate: PathGate, permits: Permits) -> ToolMap:
         temporary = temporary_folder(self.folder, self.conversation)

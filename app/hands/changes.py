@@ -16,15 +16,18 @@ from app.hands.permissions.closed_places import asks
 from app.hands.permissions.paths import PathGate
 from app.hands.permissions.places import Place, read_whole
 from app.hands.replace import find_like, replace
+from app.hands.terminal_text import Redact, as_it_is
 from app.hands.text import Decoded, decode, line_count, line_ends, number_of, printable
 from app.hands.threads import CheckStop
 from app.hands.tool import PATH, Arguments, HandTool, schema, threaded
 from app.hands.view import cut_to_bytes
+from app.infra.redaction import MASK
 
 _EXCERPT_BYTES = 2_000
 
 
-def changing_tools(gate: PathGate, ledger: ReadLedger) -> tuple[Tool, ...]:
+def changing_tools(gate: PathGate, ledger: ReadLedger, redact: Redact = as_it_is) -> tuple[Tool, ...]:
+    """``redact`` is what masks the keys in what these files were read as."""
     return (
         HandTool(
             "write_file",
@@ -32,7 +35,7 @@ def changing_tools(gate: PathGate, ledger: ReadLedger) -> tuple[Tool, ...]:
             "unchanged since. To change a part of a file use edit_file.",
             schema({"path": PATH, "content": {"type": "string", "description": "All of the new content."}}),
             False,
-            threaded(partial(write_file, gate, ledger)),
+            threaded(partial(write_file, gate, ledger, redact)),
         ),
         HandTool(
             "edit_file",
@@ -64,7 +67,7 @@ def changing_tools(gate: PathGate, ledger: ReadLedger) -> tuple[Tool, ...]:
                 },
             ),
             False,
-            threaded(partial(edit_file, gate, ledger)),
+            threaded(partial(edit_file, gate, ledger, redact)),
         ),
     )
 
@@ -80,13 +83,15 @@ def deleting_tool(gate: PathGate, ledger: ReadLedger) -> Tool:
     )
 
 
-def write_file(gate: PathGate, ledger: ReadLedger, arguments: Arguments, check_stop: CheckStop) -> str:
+def write_file(
+    gate: PathGate, ledger: ReadLedger, redact: Redact, arguments: Arguments, check_stop: CheckStop
+) -> str:
     content = _sound(arguments["content"], "content")
     with gate.find(arguments["path"], "write") as place, write_lock(place.path):
         _look_again(ledger, place)
         before = _content(place) if place.status is not None else None
         if before:
-            _text_of(before, place.label)
+            _refuse_masks(redact, place.label, _text_of(before, place.label).text, content)
         data, note = _as_before(content, before)
         if len(data) > WHOLE_FILE_BYTES:
             raise Refused(
@@ -109,7 +114,9 @@ def write_file(gate: PathGate, ledger: ReadLedger, arguments: Arguments, check_s
     return f"{done} {place.label} ({number_of(line_count(content), 'line')}, {number_of(len(data), 'byte')}).{note}"
 
 
-def edit_file(gate: PathGate, ledger: ReadLedger, arguments: Arguments, check_stop: CheckStop) -> str:
+def edit_file(
+    gate: PathGate, ledger: ReadLedger, redact: Redact, arguments: Arguments, check_stop: CheckStop
+) -> str:
     old = _sound(arguments["old_string"], "old_string")
     new = _sound(arguments["new_string"], "new_string")
     with gate.find(arguments["path"], "edit") as place, write_lock(place.path):
@@ -119,6 +126,7 @@ def edit_file(gate: PathGate, ledger: ReadLedger, arguments: Arguments, check_st
         _refuse_unread(ledger, place)
         _refuse_stale(ledger, place, before, decoded, old, arguments.get("expected_hash"))
         done = replace(decoded.text, old, new, everywhere=arguments.get("replace_all", False))
+        _refuse_masks(redact, place.label, decoded.text, done.text)
         data = decoded.encode(done.text)
         check_stop()
         place.replace(data)
@@ -171,6 +179,21 @@ def _text_of(data: bytes, label: str) -> Decoded:
             f"{label} is no text and would be broken by one. Leave it, or write a new file under another name.",
         )
     return decoded
+
+
+def _refuse_masks(redact: Redact, label: str, before: str, after: str) -> None:
+    """A key that was read as a mask is not written back as one."""
+    if after.count(MASK) > before.count(MASK) and _keys(redact, after) < _keys(redact, before):
+        raise Refused(
+            "E_DENIED",
+            f"{label} holds a key that you were shown as {MASK}, and this would write that over it. Change other lines "
+            "with edit_file, and leave the line with the key to the user.",
+        )
+
+
+def _keys(redact: Redact, text: str) -> int:
+    """How many keys are masked in a text."""
+    return redact(text).count(MASK) - text.count(MASK)
 
 
 def _sound(text: str, argument: str) -> str:

@@ -7,6 +7,7 @@ import os
 from app.hands.jobs import Jobs
 from app.hands.machine import FoundConfinement, Machine
 from app.hands.permissions.confinement import Confinement, Unconfined
+from app.hands.terminal_text import as_it_is
 from app.infra.clock import Clock
 from app.infra.ids import new_id
 from app.infra.paths import DataFolder
@@ -16,9 +17,5 @@ def unconfined(folder: DataFolder, clock: Clock) -> Machine:
     async def confinement() -> Confinement:
         return Confinement(Unconfined())
 
-    jobs = Jobs(folder.jobs, clock, new_id, _as_it_is)
-    return Machine(os.environ, _as_it_is, _as_it_is, jobs, FoundConfinement(confinement))
-
-
-def _as_it_is(text: str) -> str:
-    return text
+    jobs = Jobs(folder.jobs, clock, new_id, as_it_is)
+    return Machine(os.environ, as_it_is, as_it_is, jobs, FoundConfinement(confinement))

@@ -183,3 +183,27 @@ async def test_after_a_restart_the_question_has_ended_and_continue_asks_it_anew(
         (result,) = again.requests[0].messages[2].results
         assert result.status == "interrupted", "it never ran, and the model is told so"
         assert (at.workspace / "a").read_text() == "new"
+
+
+async def test_an_answer_counts_for_one_call_whatever_its_model_calls_it(tmp_path: Path) -> None:
+    """Of two calls of one step and one of the next, all with the same id, one is allowed."""
+    twice = [call("write_file", "same", n, path=f"{n}.txt", content="new") for n in (0, 1)]
+    again = [call("write_file", "same", path="2.txt", content="new")]
+    async with cautious(tmp_path, twice, again, say("Done.")) as at:
+        await at.room.decide((await asked(at)).id, "allow_once")
+        await at.room.decide((await asked(at, 2)).id, "deny")
+        await at.room.decide((await asked(at, 3)).id, "deny")
+        await at.quiet()
+        assert [path.name for path in at.workspace.iterdir()] == ["0.txt"]
+
+
+async def test_nothing_hides_in_a_question_or_looks_like_a_part_of_it(tmp_path: Path) -> None:
+    path, content = "a\nNetwork: off\x1b[2K.txt", "\u202etxt.exe\x07\n\ttwo\u200b\n"
+    reply = [call("write_file", "one", path=path, content=content)]
+    async with cautious(tmp_path, reply, say("Done.")) as at:
+        row = await asked(at)
+        assert row.data["payload"] == "\\u202etxt.exe\\x07\n\ttwo\\u200b\n"
+        assert row.data["facts"][0] == ["File", "a\\nNetwork: off\\x1b[2K.txt"]
+        assert all(line.isprintable() for line in (*row.data["rules"], *row.data["reasons"]))
+        await at.room.decide(row.id, "deny")
+        await at.quiet()

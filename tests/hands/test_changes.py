@@ -13,6 +13,8 @@ import pytest
 
 from app.engine.tools import ToolOutput
 from app.hands.ledger import ReadLedger
+from app.hands.toolbox import file_tools
+from app.infra.redaction import Redactor
 from tests.case_tables import load_jsonl
 from tests.hands.places import SECRET, Hands, Machine, write
 
@@ -238,3 +240,38 @@ async def test_a_file_too_large_to_be_compared_is_not_written(machine: Machine, 
     with (machine.workspace / "huge.log").open("wb") as file:
         file.truncate(20 * 1024 * 1024)
     assert (await hands.call("write_file", path="huge.log", content="x")).error == "E_TOO_LARGE"
+
+
+KEY = "sk-planted-0123456789abcdef"
+
+
+class TestMaskedKeys:
+    @pytest.fixture
+    def hands(self, machine: Machine) -> Hands:
+        write(machine.workspace / "keys", f"API={KEY}\nMODE=dark\n")
+        return Hands(file_tools(machine.gate(), ReadLedger(), redact=Redactor([KEY]).redact_known))
+
+    async def test_a_key_that_was_shown_as_a_mask_is_not_written_over(
+        self, machine: Machine, hands: Hands
+    ) -> None:
+        shown = (await hands.call("read_file", path="keys")).text.partition("\n")[2]
+        assert shown == "API=[redacted]\nMODE=dark"
+        whole = await hands.call("write_file", path="keys", content=shown.replace("dark", "light"))
+        assert (whole.error, KEY in whole.text) == ("E_DENIED", False)
+        assert "keys holds a key that you were shown as [redacted]" in whole.text
+        assert (machine.workspace / "keys").read_text() == f"API={KEY}\nMODE=dark\n"
+
+    async def test_what_leaves_the_key_where_it_is_changes_the_rest(
+        self, machine: Machine, hands: Hands
+    ) -> None:
+        await hands.call("read_file", path="keys")
+        await hands.call("edit_file", path="keys", old_string="dark", new_string="light # never [redacted]")
+        assert (machine.workspace / "keys").read_text() == f"API={KEY}\nMODE=light # never [redacted]\n"
+
+    async def test_a_key_may_be_taken_out(self, machine: Machine, hands: Hands) -> None:
+        await hands.call("read_file", path="keys")
+        assert (await hands.call("write_file", path="keys", content="MODE=dark\n")).error is None
+
+    async def test_a_file_that_only_speaks_of_masks_is_written(self, machine: Machine, hands: Hands) -> None:
+        done = await hands.call("write_file", path="notes", content="a key is shown as [redacted]\n")
+        assert done.error is None

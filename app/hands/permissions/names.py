@@ -57,3 +57,8 @@ def shown(name: str) -> str:
     if name.isprintable():
         return name
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in name)
+
+
+def shown_in_lines(text: str) -> str:
+    """The same for a text of several lines: these stay, and so do tabs."""
+    return "\n".join("\t".join(map(shown, line.split("\t"))) for line in text.split("\n"))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.hands.permissions.names import folded, matches, shown
+from app.hands.permissions.names import folded, matches, shown, shown_in_lines
 
 
 @pytest.mark.parametrize(
@@ -74,3 +74,7 @@ def test_folding_again_changes_nothing(name: str) -> None:
 )
 def test_what_does_not_show_is_written_as_an_escape(name: str, seen: str) -> None:
     assert shown(name) == seen
+
+
+def test_lines_and_tabs_stay_where_a_text_has_several() -> None:
+    assert shown_in_lines("a\tb\n\u202etxt\x1b[2K\r\n\u00e9") == "a\tb\n\\u202etxt\\x1b[2K\\r\n\u00e9"
