@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, get_args
 
 import anyio
@@ -14,7 +14,7 @@ from app.engine.messages import ToolCall
 from app.engine.tools import Tool, ToolOutput
 from app.group_chat.errors import NothingToDecide, UnknownDecision
 from app.hands.permissions.names import shown, shown_in_lines
-from app.hands.permissions.permit import Permits
+from app.hands.permissions.permit import Permit, Permits
 from app.hands.permissions.question import Denied, Judge, Passed, Question
 from app.hands.permissions.rules import Rule
 from app.infra.ids import NewId
@@ -45,6 +45,13 @@ class Waiting:
     answered: anyio.Event = field(default_factory=anyio.Event)
     decision: Decision | None = None
     reason: str = ""
+    with_network: bool = False
+
+    @property
+    def permit(self) -> Permit:
+        """What the call may do once it is allowed."""
+        permit = self.question.permit
+        return replace(permit, network=True) if self.with_network else permit
 
     def answer(self, decision: Decision, reason: str = "") -> None:
         self.decision, self.reason = decision, reason
@@ -95,8 +102,12 @@ class Approvals:
             case Question() as question:
                 return await self._asked(Waiting(self._new_id("ask"), call, tool, question), ask)
 
-    async def decide(self, id: str, decision: str, reason: str = "", rule: int = 0) -> None:
-        """Answer one question; a rule that comes of it answers all that it covers. ``rule``: which of those offered.
+    async def decide(
+        self, id: str, decision: str, reason: str = "", rule: int = 0, *, network: bool = False
+    ) -> None:
+        """Answer one question; a rule that comes of it answers all that it covers.
+
+        ``rule``: which of those offered; ``network``: it may reach that as well, where the question leaves it open.
 
         Raises ``NothingToDecide``, ``UnknownDecision``, ``StorageError``; then nothing is decided.
         """
@@ -107,6 +118,7 @@ class Approvals:
             raise UnknownDecision(f"Choose one of: {', '.join(waiting.offers)}.")
         if decision in ("allow_run", "allow_always"):
             self._remember(waiting.question.rules, rule, for_good=decision == "allow_always")
+        waiting.with_network = network and waiting.question.may_add_network
         self._answer(waiting, decision, reason)
         if decision in ("allow_run", "allow_always"):
             for other in self.waiting:
@@ -133,7 +145,7 @@ class Approvals:
         finally:
             self._waiting.pop(waiting.id, None)
         if waiting.decision != "deny":
-            self._permits.allow(waiting.call.id, waiting.question.permit)
+            self._permits.allow(waiting.call.id, waiting.permit)
             return None
         why = f' They say: "{waiting.reason}".' if waiting.reason else ""
         return ToolOutput.failed(
@@ -158,4 +170,5 @@ def subject(waiting: Waiting) -> dict[str, Any]:
         "facts": [[name, shown(value)] for name, value in question.facts],
         "rules": [shown(rule.text) for rule in question.rules],
         "offers": list(waiting.offers),
+        "may_add_network": question.may_add_network,
     }

@@ -174,14 +174,17 @@ class Room:
         hurried = [live.hurry.now() for live in self._turns.all]
         return any(hurried)
 
-    async def decide(self, approval_id: str, decision: str, reason: str = "", rule: int = 0) -> None:
+    async def decide(
+        self, approval_id: str, decision: str, reason: str = "", rule: int = 0, *, network: bool = False
+    ) -> None:
         """Answer what a call waits for, ``rule`` being the number of the one that is made of it.
 
-        Raises ``NothingToDecide``, ``UnknownDecision``, ``StorageError``.
+        ``network`` allows that as well, where the question leaves it open. Raises ``NothingToDecide``,
+        ``UnknownDecision``, ``StorageError``.
         """
         for live in self._turns.all:
             if live.asks(approval_id):
-                await live.decide(approval_id, decision, reason, rule)
+                await live.decide(approval_id, decision, reason, rule, network=network)
                 return
         raise NothingToDecide(TOO_LATE)
 
@@ -198,6 +201,23 @@ class Room:
             if not await self._is_free():
                 raise RoomBusy("A turn is running already. Wait for its end, or stop it first.")
             self._take_up()
+
+    async def retry_task(self, task_id: str, model: str | None = None) -> None:
+        """Begin a job anew that did not come to its end, by ``model`` where one is given.
+
+        Its member answers in the chat. Raises ``NotFound``, ``NothingToResume``, ``RoomBusy``.
+        """
+        async with self._lock:
+            if not await self._is_free():
+                raise RoomBusy("Somebody is at work. Wait for the end, or stop it, then try the job again.")
+            row = tasks.load_task(self._store, task_id)
+            if row.conversation != self.id or row.is_open or row.state == "done":
+                raise NothingToResume("This job was done, or goes on: there is nothing to try again.")
+            with self.board.together():
+                if row.turn is not None:
+                    self._settle_trouble(turns.load_turn(self._store, row.turn))
+                live = self._dispatching.try_again(row, model)
+            self._turns.go(live)
 
     def tell_conversation(self) -> None:
         """Title, model, folder or sums were changed; whoever shows them draws them anew."""
@@ -229,7 +249,7 @@ class Room:
     def ended(self, live: LiveTurn, done: Done) -> LiveTurn | None:
         """See ``Followers``. What waited for the end becomes the next turn, or is held where it did not end well."""
         self._dispatching.ended(live, done)
-        if live.errand is not None:
+        if not live.answers_user:
             return None
         went_well = done.status == "completed" and not live.abort.is_set
         if went_well and live.handed_back:
@@ -319,7 +339,7 @@ class Room:
         One that calls somebody who is not at work, or several, waits for the end like any other.
         """
         called = self._floor.read(text).to
-        return called == (live.row.member,) if called else live.errand is None
+        return called == (live.row.member,) if called else live.answers_user
 
     def _settle_trouble(self, last: TurnRow) -> None:
         """A new turn has begun: the last one's notices offer nothing any more."""

@@ -24,7 +24,7 @@ from app.engine.tools import ToolMap
 from app.group_chat.approvals import TOO_LATE, Approvals, Waiting
 from app.group_chat.errands import Errand, Part
 from app.group_chat.errors import NothingToDecide, RoomError
-from app.group_chat.events import Floor, FloorChanged, FloorState
+from app.group_chat.events import FORM, Floor, FloorChanged, FloorState
 from app.group_chat.hearing import unheard
 from app.group_chat.keeping import KeepingBoard
 from app.group_chat.members import Members, Prepared
@@ -47,10 +47,6 @@ from app.workspace.errors import WorkspaceError
 from app.workspace.rows import SessionRow, TurnRow
 
 _IN_WORDS = (EngineError, RoomError, WorkspaceError, StorageError, InfraError)
-
-
-FORM = "ask_user"
-"""What a floor is at that waits for the answers to a form."""
 
 
 class Company(Protocol):
@@ -99,7 +95,7 @@ class LiveTurn:
         self.abort = Abort()
         self.hurry = Hurry()
         self.ended = anyio.Event()
-        self.segments = Segments(board, turn.id, turn.member, resting)
+        self.segments = Segments(board, turn.id, turn.member, resting, task=turn.task)
         self.floor = Floor("thinking", turn.member, turn.id, board.store.now())
         self.model: str | None = None
         """``provider/model`` of the last call."""
@@ -137,6 +133,11 @@ class LiveTurn:
                 "defect", "Something went wrong inside Plancia. What was written so far is kept; press Retry."
             )
 
+    @property
+    def answers_user(self) -> bool:
+        """It is not a part of another turn."""
+        return self.errand is None or self.errand.is_alone
+
     def stop(self) -> None:
         """Ask the run to end; it answers with its ``Done``."""
         self._set_floor("stopping")
@@ -162,11 +163,11 @@ class LiveTurn:
         """Whether a call of it waits for this answer."""
         return self._approvals is not None and self._approvals.has(approval_id)
 
-    async def decide(self, approval_id: str, decision: str, reason: str, rule: int) -> None:
+    async def decide(self, approval_id: str, decision: str, reason: str, rule: int, *, network: bool) -> None:
         """See ``Approvals.decide``."""
         if self._approvals is None:
             raise NothingToDecide(TOO_LATE)
-        await self._approvals.decide(approval_id, decision, reason, rule)
+        await self._approvals.decide(approval_id, decision, reason, rule, network=network)
 
     def cancel(self) -> None:
         """End a run that does not answer."""
@@ -202,6 +203,8 @@ class LiveTurn:
         inputs = await self._inputs(session, members, company, forms)
         with_others = {**company.tools_of(self), **forms.tools_of(self)}
         prepared = await members.prepare(self.row.member, conversation, self._count, self.part, with_others)
+        if self.errand is not None and self.errand.model:
+            prepared = replace(prepared, agent=replace(prepared.agent, model=self.errand.model))
         self._approvals = gate = Approvals(
             prepared.equipment.judge,
             prepared.rules,

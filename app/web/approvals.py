@@ -6,12 +6,17 @@ from typing import get_args
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 
+from app.group_chat.forms import Form
 from app.hands.permissions.access import AccessMode
+from app.web.conversations import show
+from app.web.entries import FormView, MessageView
+from app.web.form_words import refused_view
 from app.web.forms import read_form
-from app.web.site import done, site_of
-from app.workspace import conversations
+from app.web.site import done, is_htmx, site_of
+from app.workspace import conversations, messages
+from app.workspace.rows import MessageRow
 
 
 async def decide(request: Request) -> Response:
@@ -19,9 +24,43 @@ async def decide(request: Request) -> Response:
     room = site_of(request).bus.room(request.path_params["id"])
     form = await read_form(request)
     await room.decide(
-        request.path_params["approval"], form.text("decision"), form.text("reason"), form.number("rule")
+        request.path_params["approval"],
+        form.text("decision"),
+        form.text("reason"),
+        form.number("rule"),
+        network=form.text("network") == "on",
     )
     return done(request, f"/conversations/{room.id}")
+
+
+async def answer_form(request: Request) -> Response:
+    """Send or decline a form; one whose answers do not fit comes back with what was typed, and why."""
+    site = site_of(request)
+    room = site.bus.room(request.path_params["id"])
+    form_id, typed = request.path_params["form"], (await read_form(request)).all()
+    match typed.get("action"):
+        case ["send"]:
+            errors = await room.forms.answer(form_id, typed)
+        case ["decline"]:
+            await room.forms.decline(form_id)
+            errors = {}
+        case _:
+            raise HTTPException(400)
+    if not errors:
+        return done(request, f"/conversations/{room.id}")
+
+    def view(row: MessageRow) -> MessageView:
+        drawn = site.feed(room).view(row)
+        return (
+            refused_view(drawn, Form.of(row.data), typed, errors)
+            if isinstance(drawn, FormView) and row.id == form_id
+            else drawn
+        )
+
+    if not is_htmx(request):
+        return await show(request, view, status=422)
+    row = messages.load_message(site.store, form_id)
+    return HTMLResponse(site.templates.render_message(view(row)), status_code=422)
 
 
 async def choose_access(request: Request) -> Response:

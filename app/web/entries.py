@@ -18,7 +18,7 @@ from app.web.others import Other
 from app.web.tool_words import Output, Shown
 from app.workspace.rows import MessageState
 
-DrawnKind = Literal["user", "assistant", "tool_call", "approval", "dispatch", "notice", "error"]
+DrawnKind = Literal["user", "assistant", "tool_call", "approval", "form", "dispatch", "notice", "error"]
 """The kinds that have a template; the others come with the features that make them."""
 
 DRAWN_KINDS: tuple[DrawnKind, ...] = get_args(DrawnKind)
@@ -153,6 +153,7 @@ class ApprovalView(Entry):
     payload: str
     reasons: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
+    may_add_network: bool
     rules: tuple[str, ...]
     """What "for this run" and "always" may remember, the narrowest first."""
     """What "Always allow" would add; empty where there is nothing to add."""
@@ -167,6 +168,50 @@ class ApprovalView(Entry):
     """What the user said with a refusal."""
     decide: str
     """Address that a POST answers at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldView:
+    """One question of a form. ``type`` as the member gave it."""
+
+    id: str
+    name: str
+    type: str
+    label: str
+    required: bool
+    options: tuple[tuple[str, str, bool], ...]
+    """Each as it is sent, as it is read, and whether it is chosen."""
+    value: str
+    """What stands in it; of a boolean ``yes`` or nothing."""
+    help: str
+    error: str
+
+    @property
+    def described(self) -> str:
+        """Ids of what describes it."""
+        notes = {"error": self.error, "help": self.help}
+        return " ".join(f"{self.id}-{name}" for name, words in notes.items() if words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormView(Entry):
+    title: str
+    fields: tuple[FieldView, ...]
+    wrong: str
+    """The labels of those whose answers could not be taken; nothing else."""
+    answer: str
+    """``sent``, ``declined`` or ``stale``; empty while it waits."""
+    ended: str
+    """The same in a sentence."""
+    ended_at: datetime | None
+    answers: tuple[tuple[str, str], ...]
+    """Labels, and what was answered."""
+    send: str
+    """Address that a POST answers at."""
+
+    @property
+    def first_wrong(self) -> FieldView | None:
+        return next((field for field in self.fields if field.error), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,4 +231,6 @@ class DispatchView(Entry):
     """Address that a POST takes the floor back at, while it is held by this hand-off."""
 
 
-MessageView = UserView | AssistantView | ToolView | NoticeView | ErrorView | ApprovalView | DispatchView
+MessageView = (
+    UserView | AssistantView | ToolView | NoticeView | ErrorView | ApprovalView | FormView | DispatchView
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from app.engine.scripted import ScriptedModel, call, say
 from app.hands.permissions.access import AccessMode
-from app.hands.permissions.confinement import Badge, Unconfined
+from app.hands.permissions.confinement import Badge, Unconfined, find_confinement
 from app.hands.permissions.rules import FOLDERS, READING, Rule
 from app.workspace import conversations, rules
 from app.workspace.rows import MessageRow
@@ -114,6 +115,26 @@ class TestCommands:
             await at.quiet()
             assert questions(at) == 0
             assert results(at)[0].startswith("E_DENIED: This is never run here: rm -rf ~ deletes ~")
+
+    async def test_code_that_nobody_can_look_into_has_no_network_unless_the_user_adds_it(
+        self, tmp_path: Path
+    ) -> None:
+        confinement = await find_confinement()
+        is_confined = confinement.badge.level != "none"
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            code = f"import socket; print(socket.socket().connect_ex({server.getsockname()!r}))"
+            script = model(bash(f'python3 -c "{code}"', "one"), bash(f'python3 -c "{code}"', "two"))
+            make_members = members_confined(confinement.mechanism)
+            async with house(tmp_path, script, make_members=make_members) as at:
+                await ask(at)
+                row = await question(at)
+                assert row.data["may_add_network"] is is_confined
+                await at.room.decide(row.id, "allow_once")
+                await at.room.decide((await question(at, 2)).id, "allow_once", network=True)
+                await at.quiet()
+                alone, with_network = results(at)
+                assert alone.endswith("\n0\n") is not is_confined
+                assert with_network.endswith("\n0\n")
 
     async def test_its_temporary_folder_is_free(self, tmp_path: Path) -> None:
         script = model(bash('echo kept > "$TMPDIR/x" && cat "$TMPDIR/x" && rm "$TMPDIR/x"'))

@@ -6,12 +6,13 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import Any
+from typing import Any, get_args
 
 from markupsafe import Markup
 
 from app.group_chat.deeds import deeds_of
 from app.group_chat.events import Floor
+from app.group_chat.forms import FieldType, Form, read_form
 from app.infra.paths import asset_root
 from app.providers.demo import SUGGESTIONS
 from app.web.assets import Assets
@@ -93,6 +94,19 @@ def row(
     )
 
 
+def every_form() -> Form:
+    """A form with a field of every type, of one that has everything and of one that has nothing."""
+    fields: list[dict[str, Any]] = []
+    for kind in get_args(FieldType):
+        options = {"options": ["x", "<b>y</b>", "z"]} if kind in ("select", "multiselect") else {}
+        fields.append({"id": kind, "type": kind, "label": f"What <b>{kind}</b>?", **options})
+        fields.append({**fields[-1], "id": f"{kind}_2", "required": True, "help": "A <b>line</b>."})
+        fields[-1]["default"] = {"multiselect": ["x", "z"], "boolean": True}.get(kind, "x")
+    form = read_form({"title": "Choices <b>for</b> you", "fields": fields})
+    assert isinstance(form, Form)
+    return form
+
+
 def every_row() -> list[MessageRow]:
     """Every kind in every state that it can have."""
     call = {"call_id": "c", "name": "read_file", "arguments": {"path": "a.txt"}, "duration_ms": 412}
@@ -106,6 +120,7 @@ def every_row() -> list[MessageRow]:
         "rules": ["rm -r build"],
         "offers": ["allow_once", "allow_run", "allow_always", "deny"],
     }
+    form = every_form().stored()
     return [
         row("user", "done", "Please look", member="user"),
         row("user", "done", "Faster", member="user", sent="steer"),
@@ -126,11 +141,20 @@ def every_row() -> list[MessageRow]:
         row("tool_call", "failed", result="E_STALE: changed", is_error=True, error_code="E_STALE", **call),
         row("tool_call", "interrupted", call_id="c", name="unheard_of", arguments={"some": {"x": 1}}),
         row("approval", "streaming", **asks),
-        row("approval", "streaming", **{**asks, "rules": [], "offers": ["allow_once", "deny"]}),
+        row(
+            "approval",
+            "streaming",
+            **{**asks, "rules": [], "offers": ["allow_once", "deny"], "may_add_network": True},
+        ),
         row("approval", "streaming", **{**asks, "rules": ["git push origin main", "git push origin …"]}),
         row("approval", decision="allow_once", decided_at=TIME, **asks),
         row("approval", decision="deny", reason="Not <b>now</b>", decided_at=TIME, **asks),
         row("approval", "interrupted", **asks),
+        row("form", "streaming", **form),
+        row("form", "streaming", **{**form, "title": ""}, member="worker"),
+        row("form", **form, answer="sent", answers={"name": "<b>", "size": None}, answered_at=TIME),
+        row("form", **form, answer="declined", why="Not <b>now</b>", answered_at=TIME),
+        row("form", "interrupted", **form),
         row("notice", "streaming", "The server is busy", notice="retry", attempt=1, wait_ms=2000, until=TIME),
         row("notice", notice="compaction", before=151_000, after=38_000),
         row("notice", notice="compaction", before=151_000, after=38_000, summary="msg_of_the_session"),

@@ -11,7 +11,7 @@ from stat import S_ISREG
 from app.engine.messages import ToolCall
 from app.engine.tools import Tool
 from app.hands.permissions import risk
-from app.hands.permissions.access import AccessMode, asks_about
+from app.hands.permissions.access import AccessMode
 from app.hands.permissions.closed_places import asks
 from app.hands.permissions.confinement import Confinement
 from app.hands.permissions.facts import Facts
@@ -62,6 +62,7 @@ class CommandQuestions:
             facts=tuple(self._told(permit)),
             rules=offers(verdict),
             permit=permit,
+            may_add_network=self._is_confined and not permit.network and verdict.is_opaque,
         )
 
     @property
@@ -106,19 +107,14 @@ class CommandQuestions:
         """A server is started to be reached, so where the network of commands is cut off a job is given it."""
         if not self._is_confined or not verdict.commands:
             return verdict
-        is_unknown = any(finding.category == "opaque" for finding in verdict.findings)
         what = "goes on in the background, where it may use the network"
-        serves = Finding("exfiltration" if is_unknown else "network", command, what)
+        serves = Finding("exfiltration" if verdict.is_opaque else "network", command, what)
         first, *others = verdict.commands
         return Verdict((replace(first, findings=(*first.findings, serves)), *others), verdict.length)
 
     def _permit(self, verdict: Verdict, rules: Sequence[Rule]) -> Permit:
-        """What its findings need; who asks about code that nobody can look into allows it the network as well."""
-        network = any(
-            finding.category in _REACHES_OUT
-            or (finding.category == "opaque" and asks_about(finding, self.access, confined=self._is_confined))
-            for finding in verdict.findings
-        )
+        """What its findings need. Whether code that nobody can look into needs the network, the user says."""
+        network = any(finding.category in _REACHES_OUT for finding in verdict.findings)
         asked = {folder for finding in verdict.findings if (folder := _folder_of(finding.changes))}
         folders = {*asked, *map(Path, open_folders(rules, WRITING))}
         return Permit(network=network, folders=tuple(sorted(folders)))

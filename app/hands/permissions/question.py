@@ -29,6 +29,8 @@ class Question:
     """Each would let it pass another time, the narrowest first; none where it could never match again."""
     permit: Permit = NOTHING_MORE
     """What the call may do once it is allowed."""
+    may_add_network: bool = False
+    """The user may allow it the network as well, where nobody can tell whether it needs that."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,11 @@ class Verdict:
         return max((f.category for f in self.findings), key=_RANK.__getitem__, default="safe")
 
     @property
+    def is_opaque(self) -> bool:
+        """Whether something of it is code that nobody can look into."""
+        return any(finding.category == "opaque" for finding in self.findings)
+
+    @property
     def is_safe(self) -> bool:
         """Whether it stays within the everyday work in the workspace."""
         return _RANK[self.category] <= _RANK["changes"]
