@@ -20,17 +20,17 @@ from app.group_chat.board import Board
 from app.group_chat.bounds import MOST_PARALLEL, refuse_task
 from app.group_chat.company_tools import commander_tools, guest_tools
 from app.group_chat.errands import Errand
-from app.group_chat.events import TaskChanged
+from app.group_chat.events import FORM, TaskChanged
 from app.group_chat.floor import Dispatched, HandedBack, HandedOff
 from app.group_chat.floor_keeping import FloorKeeper
 from app.group_chat.live_turns import QUIET_WITHIN, LiveTurns
 from app.group_chat.roles import COMMANDER, USER, WORKER
-from app.group_chat.turn import FORM, LiveTurn
+from app.group_chat.turn import LiveTurn
 from app.group_chat.visibility import Request, carry
 from app.models.errors import StorageError
 from app.prompts.rendering import compose
 from app.workspace import messages, tasks, turns
-from app.workspace.rows import MessageRow, TaskKind, TaskRow, TaskState
+from app.workspace.rows import MessageRow, TaskKind, TaskRow, TaskState, TurnRow
 
 _ENDED: Mapping[str, TaskState] = {
     "completed": "done",
@@ -116,6 +116,30 @@ class Dispatching:
     def _waits_for_form(self, row: TaskRow) -> bool:
         return tasks.load_task(self._store, row.id).state == "waiting_for_form"
 
+    def try_again(self, row: TaskRow, model: str | None = None) -> LiveTurn:
+        """A job is begun anew because the user asks for it, as a task of its own that nobody waits for.
+
+        In a transaction, under the lock. The old one is taken up by nobody any more.
+        """
+        tasks.drop_task(self._store, row.id)
+        again = tasks.add_task(
+            self._store,
+            self._conversation,
+            kind=row.kind,
+            asker=USER,
+            member=row.member,
+            job=row.job,
+            given=row.given,
+            call_id="",
+        )
+        data = {"to": row.member, "how": "again", "task": again.id}
+        asked = self._board.add("dispatch", member=USER, turn=None, text=row.job, data=data)
+        told = carry(self._led_to(turns.load_turn(self._store, row.given)), Request(row.job)).text
+        errand = Errand(again, UserInput(told, asked.id), is_alone=True, model=model)
+        live = self._turns.begin(row.member, trigger=asked.id, part="dispatched", errand=errand)
+        self._tell(tasks.work_on_task(self._store, again.id, live.id, given=row.given))
+        return live
+
     # The tools
 
     async def _dispatch(
@@ -139,7 +163,7 @@ class Dispatching:
                 refusal = self._floor.pass_(HandedOff(asker.row.member, to))
                 if refusal:
                     return ToolOutput.failed("E_DENIED", refusal)
-                told = carry(self._led_to(asker), Request(message)).text
+                told = carry(self._led_to(asker.row), Request(message)).text
                 keeps = self._floor.holder == to
                 self._add(asker, to, message, how="handoff", told=told, keeps=keeps)
         return ToolOutput(
@@ -181,7 +205,7 @@ class Dispatching:
         async with self._lock:
             if refusal := self._refuse(asker, to):
                 return ToolOutput.failed("E_DENIED", refusal)
-            told = carry(self._led_to(asker), Request(job)).text
+            told = carry(self._led_to(asker.row), Request(job)).text
             beside = any(row.is_open and row.member != WORKER for row in self._given_by(asker))
             with self._board.together():
                 row = tasks.add_task(
@@ -255,16 +279,15 @@ class Dispatching:
         )
         return refusal or ""
 
-    def _led_to(self, asker: LiveTurn) -> Sequence[Request]:
-        """What the user said that led to a job: the messages of the asker's turn, or the one that began it."""
-        said = [row for row in messages.list_of_turn(self._store, asker.id) if row.kind == "user"]
-        first = messages.find_message(self._store, self._trigger(asker))
+    def _led_to(self, asking: TurnRow) -> Sequence[Request]:
+        """What the user said that led to a job: the messages of the turn that gives it, or the one that began it."""
+        said = [row for row in messages.list_of_turn(self._store, asking.id) if row.kind == "user"]
+        first = messages.find_message(self._store, self._trigger(asking))
         rows = [*([first] if first and first.member == USER and first not in said else []), *said]
         return [Request(row.text) for row in rows]
 
-    def _trigger(self, asker: LiveTurn) -> str:
+    def _trigger(self, row: TurnRow) -> str:
         """The message that began a turn; of one that goes on, that of the turn before it."""
-        row = asker.row
         for earlier in reversed(turns.list_turns(self._store, self._conversation)):
             if row.trigger not in ("continue", "retry"):
                 break

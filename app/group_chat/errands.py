@@ -19,8 +19,12 @@ class Errand:
 
     task: TaskRow
     told: UserInput
+    is_alone: bool = False
+    """The user asked for it, and nobody waits for it."""
+    model: str | None = None
+    """``provider/model`` that does it, in the place of the one that would."""
 
     @property
     def is_unseen(self) -> bool:
-        """A worker without a name has no place in the chat."""
-        return self.task.member == WORKER
+        """A worker without a name has no place in the chat, unless the user asked for its work."""
+        return self.task.member == WORKER and not self.is_alone

@@ -51,7 +51,7 @@ def _said(row: MessageRow, jobs: Collection[str]) -> Said | None:
             return Said(row.id, USER, addressed(row), row.text)
         case "assistant" if row.turn not in jobs and row.text.strip():
             return Said(row.id, row.member, (USER,), row.text)
-        case "dispatch" if row.data.get("how") in ("handoff", "handback"):
+        case "dispatch" if row.data.get("how") in ("handoff", "handback", "again"):
             return Said(row.id, row.member, addressed(row), str(row.data.get("told") or row.text))
         case _:
             return None

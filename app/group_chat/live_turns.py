@@ -19,6 +19,7 @@ from app.group_chat.events import RowChanged
 from app.group_chat.keeping import KeepingBoard
 from app.group_chat.members import Members
 from app.group_chat.quiet_board import QuietBoard
+from app.group_chat.roles import WORKER
 from app.group_chat.turn import LiveTurn
 from app.infra.logs import failure, note
 from app.models.errors import StorageError
@@ -86,7 +87,7 @@ class LiveTurns:
     @property
     def root(self) -> LiveTurn | None:
         """The one that answers the user."""
-        return next((live for live in self.all if live.errand is None), None)
+        return next((live for live in self.all if live.answers_user), None)
 
     @property
     def boards(self) -> tuple[KeepingBoard, ...]:
@@ -223,7 +224,7 @@ class LiveTurns:
 
     def _session_for(self, member: str, errand: Errand | None) -> SessionRow:
         """A worker without a name has a new one for each task, and the same again where that is taken up."""
-        if errand is None or not errand.is_unseen:
+        if errand is None or errand.task.member != WORKER:
             return sessions.session_of(self._store, self._conversation, member)
         if errand.task.turn is None:
             return sessions.new_session(self._store, self._conversation, member)

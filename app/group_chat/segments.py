@@ -73,11 +73,13 @@ class Segments:
         turn: str,
         member: str,
         resting: Callable[[], Iterable[Resting]] = tuple,
+        task: str | None = None,
     ) -> None:
-        """``resting`` tells whose keys are passed over, for an error to say."""
+        """``resting`` tells whose keys are passed over, for an error to say. ``task``: what the turn is taken for."""
         self._board = board
         self._turn = turn
         self._member = member
+        self._task = {"task": task} if task else {}
         self._resting = resting
         self._tried: dict[str, str] = {}
         """The models that gave up their place in this turn, and why."""
@@ -318,17 +320,18 @@ class Segments:
                 pass
             case "failed":
                 error = done.error or engine.Failure("defect", "Something went wrong inside Plancia.")
-                why: dict[str, Any] = {"kind": error.kind, "model": self._model}
+                why: dict[str, Any] = {"kind": error.kind, "model": self._model, **self._task}
                 if also := others(error.kind, self._model, self._tried, self._resting):
                     why["others"] = also
                 self._add("error", text=error.message, state="failed", data=why)
             case "aborted":
-                self._add("notice", data={"notice": "stopped"})
+                self._add("notice", data={"notice": "stopped", **self._task})
             case "interrupted":
-                self._add("notice", data={"notice": "interrupted", "reason": done.reason}, text=_why(done))
+                cut = {"notice": "interrupted", "reason": done.reason, **self._task}
+                self._add("notice", data=cut, text=_why(done))
             case "limit":
                 data = {"notice": "limit", "reason": done.reason, "steps": done.steps, "name": self._circling}
-                self._add("notice", data=data, text=_why(done))
+                self._add("notice", data=data | self._task, text=_why(done))
             case _:
                 assert_never(done.status)
         return done

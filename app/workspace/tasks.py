@@ -73,6 +73,13 @@ def end_task(store: Store, id: str, state: TaskState, outcome: str | None = None
         return _change(store, row, state=state, outcome=outcome, ended=store.now()) if row.is_open else row
 
 
+def drop_task(store: Store, id: str) -> TaskRow:
+    """One that was cut off is taken up by nobody any more; every other one stays as it ended. Raises ``NotFound``."""
+    with store.database.transaction():
+        row = load_task(store, id)
+        return _change(store, row, state="cancelled") if row.state == "interrupted" else row
+
+
 def interrupt_tasks(store: Store) -> list[TaskRow]:
     """After a start: nobody works on any of them. Those that wait for an answer of the user go on waiting."""
     left = [state for state in OPEN_TASKS if state != "waiting_for_form"]

@@ -151,8 +151,12 @@ def list_turns(store: Store, conversation_id: str, limit: int = 50) -> list[Turn
 
 
 def list_jobs(store: Store, conversation_id: str) -> frozenset[str]:
-    """The turns that worked on a task of another member: their words are its result. What a plan began is not."""
-    tasks = Task.select(Task.id).where(Task.conversation == conversation_id, Task.kind != "plan")
+    """The turns that worked on a task of another member: their words are its result.
+
+    What a plan or the user began is not.
+    """
+    for_another = (Task.kind != "plan") & (Task.asker != "user")
+    tasks = Task.select(Task.id).where(Task.conversation == conversation_id, for_another)
     query = Turn.select(Turn.id).where(Turn.conversation == conversation_id, Turn.task.in_(tasks))
     return frozenset(id for (id,) in store.database.values(query))
 

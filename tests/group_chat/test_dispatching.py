@@ -10,7 +10,9 @@ import pytest
 
 from app.engine.errors import ProviderError
 from app.engine.scripted import call, say
+from app.group_chat.errors import NothingToResume, RoomBusy
 from app.workspace import tasks
+from app.workspace.errors import NotFound
 from tests.group_chat.rooms import House, house
 from tests.group_chat.teams import TeamModel, dispatch, heard, results
 
@@ -376,3 +378,70 @@ async def test_what_a_crash_cut_off_is_taken_up_and_nothing_is_done_twice(tmp_pa
 def crash(at: House) -> None:
     """From here on nothing reaches the disk, as after a kill."""
     at.freeze()
+
+
+def failed(at: House) -> str:
+    """The id of the task that did not come to its end."""
+    return next(row.id for row in tasks.list_tasks(at.store, at.room.id) if row.state != "done")
+
+
+async def test_a_job_that_failed_is_done_anew_for_the_user_and_commander_hears_of_it_at_its_next_turn(
+    tmp_path: Path,
+) -> None:
+    model = TeamModel(
+        commander=[dispatch(("coder", "Count the files.")), say("Coder could not."), say("Now I know.")],
+        coder=[[ProviderError("auth", "The key was refused.")], say("Two files."), say("Yes.")],
+    )
+    async with house(tmp_path, model) as at:
+        await at.say("How many files are here?")
+        await at.room.retry_task(failed(at))
+        await at.quiet()
+        assert states(at) == [("coder", "failed"), ("coder", "done")]
+        assert chat(at)[-2:] == [
+            ("user", "dispatch", "Count the files."),
+            ("coder", "assistant", "Two files."),
+        ]
+        told = heard(model.asked["coder"][1])
+        assert told.rindex("How many files are here?") < told.rindex("Count the files.")
+        await at.say("And?")
+        hears = heard(model.asked["commander"][-1])
+        assert hears.index('<said by="the user" to="Coder">\nCount the files.') < hears.index("Two files.")
+        await at.say("@Coder Sure?")
+        assert heard(model.asked["coder"][2]).count("Your part of it") == 2  # each telling of the job once
+
+
+async def test_a_job_is_done_anew_by_another_model_and_what_was_said_meanwhile_follows(
+    tmp_path: Path,
+) -> None:
+    model = TeamModel(
+        commander=[[call("run_worker", "w", task="Look.")], say("It did not."), say("Yes.")],
+        worker=[[ProviderError("auth", "The key was refused.")], say("Seen.")],
+    )
+    async with house(tmp_path, model) as at:
+        await at.say("Have it looked at.")
+        model.gates = {"worker": anyio.Event()}
+        await at.room.retry_task(failed(at), "scripted/other")
+        await model.asks("worker", 2)
+        assert [floor.member for floor in at.room.at_work] == ["worker"] == [at.room.floor.member]
+        await at.room.post("Is it there?", client_id="c2")
+        with pytest.raises(RoomBusy):
+            await at.room.retry_task(failed(at))
+        model.gates["worker"].set()
+        await at.quiet()
+        assert model.asked["worker"][1].model == "scripted/other"
+        assert [text for member, kind, text in chat(at) if kind == "assistant"] == [
+            "It did not.",
+            "Seen.",
+            "Yes.",
+        ]
+
+
+async def test_what_is_done_or_elsewhere_is_not_done_anew(tmp_path: Path) -> None:
+    model = TeamModel(commander=[dispatch(("coder", "Count.")), say("Two.")], coder=[say("Two.")])
+    async with house(tmp_path, model) as at:
+        await at.say("Count.")
+        (row,) = tasks.list_tasks(at.store, at.room.id)
+        with pytest.raises(NothingToResume):
+            await at.room.retry_task(row.id)
+        with pytest.raises(NotFound):
+            await at.room.retry_task("task_unknown")
