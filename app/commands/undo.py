@@ -20,6 +20,7 @@ from app.hands.undo.values import Choice, Conflict
 from app.infra.errors import FolderInUse
 from app.infra.feed import Feed
 from app.infra.locks import FolderLock
+from app.infra.masking import Masking
 from app.infra.paths import DataFolder
 from app.workbench import Cabinet, open_cabinet
 from app.workspace import conversations, messages, turns
@@ -146,9 +147,9 @@ def _live_turns(cabinet: Cabinet) -> Iterator[partial[list[TurnRow]]]:
 
 def _undoing(cabinet: Cabinet, conversation: ConversationRow, live: partial[list[TurnRow]]) -> Undoing:
     board = Board(cabinet.store, conversation.id, Feed(cabinet.store.new_id("room"), 16))
-    return Undoing(
-        board, partial(open_history, cabinet.store, cabinet.folder, conversation.id), _at_rest, live
-    )
+    redact = Masking(cabinet.secrets, cabinet.environment).redact
+    history = partial(open_history, cabinet.store, cabinet.folder, redact, conversation.id)
+    return Undoing(board, history, _at_rest, live)
 
 
 @asynccontextmanager

@@ -196,7 +196,7 @@ class Members:
 
     def history(self, conversation_id: str) -> History:
         """What the folder of a conversation held before and after each step. Looks at the disk; raises ``NotFound``."""
-        return open_history(self._store, self._folder, conversation_id)
+        return open_history(self._store, self._folder, self._machine.redact, conversation_id)
 
     async def open_session(self, row: SessionRow) -> JsonlSession:
         """Raises ``SessionError``."""

@@ -16,6 +16,7 @@ from app.group_chat.gates import path_gate
 from app.group_chat.restoring import Planned, carry_out, change_of, plan, step_of
 from app.hands.errors import SnapshotTrouble
 from app.hands.permissions.names import shown
+from app.hands.terminal_text import Redact
 from app.hands.threads import CheckStop, in_thread
 from app.hands.undo.history import History
 from app.hands.undo.tally import Tally, tally, told
@@ -64,11 +65,11 @@ class Looked:
     left_out: tuple[str, ...]
 
 
-def open_history(store: Store, folder: DataFolder, conversation_id: str) -> History:
+def open_history(store: Store, folder: DataFolder, redact: Redact, conversation_id: str) -> History:
     """The snapshots of a conversation's folder. Looks at the disk. Raises ``NotFound``."""
     conversation = conversations.load_conversation(store, conversation_id)
     gate = path_gate(folder, conversation)
-    return History(folder.snapshots, gate, clock=store.clock, new_id=store.new_id)
+    return History(folder.snapshots, gate, clock=store.clock, new_id=store.new_id, redact=redact)
 
 
 class Undoing:

@@ -10,12 +10,14 @@ import hashlib
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from app.hands.errors import SnapshotTrouble
 from app.hands.permissions.names import shown
 from app.hands.permissions.paths import PathGate
 from app.hands.permissions.places import FOLDER
+from app.hands.terminal_text import Redact, as_it_is
 from app.hands.threads import CheckStop
 from app.hands.undo.applying import Applying
 from app.hands.undo.diff import diff, in_order
@@ -60,13 +62,16 @@ class History:
         clock: Clock | None = None,
         new_id: NewId = new_id,
         disk: Disk = SYSTEM_DISK,
+        redact: Redact = as_it_is,
     ) -> None:
+        """``redact`` masks the keys in what is shown; what is brought back is what was there."""
         self._root = root
         self._gate = gate
         self._limits = limits
         self._clock = clock or SystemClock()
         self._new_id = new_id
         self._disk = disk
+        self._redact = redact
         self._folder = root / hashlib.sha256(os.fsencode(gate.workspace)).hexdigest()[:24]
         self._packs = Packs(self._folder, disk)
         self._memory: Memory | None = None
@@ -109,7 +114,10 @@ class History:
     def text_diff(self, change: Change) -> TextDiff:
         """A change for people. Raises as ``contents``."""
         with self._turn():
-            return text_diff(change, self._packs.read)
+            diff = text_diff(change, self._packs.read)
+        return replace(
+            diff, lines=tuple(self._redact("\n".join(diff.lines)).split("\n") if diff.lines else ())
+        )
 
     # Taking
 
