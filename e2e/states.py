@@ -147,6 +147,56 @@ def asked(stage: Stage) -> None:
     expect(stage.page.locator("#asks")).to_be_hidden()
 
 
+FORM = {
+    "title": "Choices for the November report",
+    "fields": [
+        {"id": "title", "type": "text", "label": "Title", "required": True, "default": "Harbour traffic"},
+        {"id": "reader", "type": "select", "label": "Written for", "options": ["Harbour office", "Press"]},
+        {
+            "id": "berths",
+            "type": "multiselect",
+            "label": "Berths to include",
+            "required": True,
+            "options": ["Molo Vecchio", "Darsena Sud", "Calata Nuova", "Fuel pier"],
+            "default": ["Molo Vecchio"],
+        },
+        {
+            "id": "step",
+            "type": "number",
+            "label": "Round tonnage to",
+            "required": True,
+            "help": "Tonnes. Last month: 10.",
+        },
+        {"id": "before", "type": "file", "label": "The report of last month"},
+        {"id": "note", "type": "textarea", "label": "Anything that must be mentioned"},
+        {"id": "charts", "type": "boolean", "label": "A chart for each berth", "default": True},
+    ],
+}
+"""With a field of every type."""
+
+
+def form(stage: Stage) -> None:
+    """A form, filled in wrong and sent: each mistake is named beside its field."""
+    talk = stage.talk()
+    stage.llm.script(say("Some choices are yours.", calls=[call("ask_user", FORM)]), say("Thank you."))
+    talk.say("Write the report.")
+    asked = stage.page.get_by_role("form", name="Choices for the November report")
+    asked.get_by_label("Round tonnage to").fill("many")
+    asked.get_by_label("The report of last month").fill("no/such.pdf")
+    asked.get_by_role("button", name="Send answers").click()
+    expect(asked.get_by_role("alert")).to_contain_text("Nothing was sent.")
+
+
+def answered(stage: Stage) -> None:
+    form(stage)
+    asked = stage.page.get_by_role("form", name="Choices for the November report")
+    asked.get_by_label("Round tonnage to").fill("10")
+    asked.get_by_label("The report of last month").fill("")
+    asked.get_by_role("button", name="Send answers").click()
+    expect(asked).to_be_hidden()
+    expect(Talk(stage.page, stage.page.url).button("Send")).to_be_visible()
+
+
 def circles(stage: Stage) -> None:
     """A picture is shown to the model, which then asks for it again and again."""
     talk = stage.talk()
@@ -424,6 +474,8 @@ STATES: Mapping[str, Callable[[Stage], None]] = {
     "organised": organised,
     "asking": asking,
     "asked": asked,
+    "form": form,
+    "answered": answered,
     "circles": circles,
     "stopped": stopped,
     "interrupted": interrupted,

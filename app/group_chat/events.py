@@ -12,6 +12,10 @@ from app.workspace.rows import PlanRow, TaskRow
 FloorState = Literal["idle", "thinking", "organising", "writing", "tool", "asking", "waiting", "stopping"]
 
 
+FORM = "ask_user"
+"""The detail of a floor that is asking with a form; else it asks for approval."""
+
+
 @dataclass(frozen=True, slots=True)
 class RowAdded:
     """A new article stands at the end of the chat."""
@@ -107,7 +111,7 @@ class RoomEvent:
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """Who is at work in a room. ``since`` is ISO UTC; ``detail`` names the tool while one runs."""
+    """Who is at work in a room. ``since`` is ISO UTC; ``detail`` names the tool while one runs or asks."""
 
     state: FloorState = "idle"
     member: str = "commander"

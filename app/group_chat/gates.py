@@ -31,12 +31,13 @@ def unreadable(gate: PathGate, typed: str) -> str:
     """What is wrong with a path that the user typed, in a sentence; nothing where it is a file that can be read."""
     try:
         with gate.find(typed, "read") as place:
-            if place.status is None:
-                return "There is no such file. Write its path from the workspace, or all of it."
-            if not stat.S_ISREG(place.status.st_mode):
+            if place.status is None or not stat.S_ISREG(place.status.st_mode):
                 return "This is no file. Name one, and not a folder."
             if place.name is None or not os.access(place.name, os.R_OK, dir_fd=place.folder):
                 return "This file cannot be read. Give yourself the right to, or name another one."
     except Refused as refused:
-        return refused.sentence
+        return _MISSING if refused.code == "E_NOT_FOUND" else refused.sentence
     return ""
+
+
+_MISSING = "There is no such file. Write its path from the workspace, or all of it."

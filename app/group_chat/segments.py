@@ -186,6 +186,8 @@ class Segments:
                 self._end_text("done")
                 self._end_retry()
                 return None
+            case engine.ToolDelta() if event.call_id not in self._calls and _may_be_silent(event.name):
+                return None
             case engine.ToolEnd() if event.name in SILENT and event.call_id not in self._calls:
                 return self._refused(event)
             case engine.ToolProgress() if event.call_id not in self._calls:
@@ -338,6 +340,11 @@ class Segments:
 
     def _add(self, kind: MessageKind, **row: Any) -> str:
         return self._board.add(kind, member=self._member, turn=self._turn, **row).id
+
+
+def _may_be_silent(name: str) -> bool:
+    """Of a name that is still being written."""
+    return any(silent.startswith(name) for silent in SILENT)
 
 
 def _why(done: engine.Done) -> str:

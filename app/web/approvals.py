@@ -12,7 +12,7 @@ from app.group_chat.forms import Form
 from app.hands.permissions.access import AccessMode
 from app.web.conversations import show
 from app.web.entries import FormView, MessageView
-from app.web.form_words import refused_view
+from app.web.form_words import refused_view, typed_in
 from app.web.forms import read_form
 from app.web.site import done, is_htmx, site_of
 from app.workspace import conversations, messages
@@ -37,8 +37,9 @@ async def answer_form(request: Request) -> Response:
     """Send or decline a form; one whose answers do not fit comes back with what was typed, and why."""
     site = site_of(request)
     room = site.bus.room(request.path_params["id"])
-    form_id, typed = request.path_params["form"], (await read_form(request)).all()
-    match typed.get("action"):
+    form_id, sent = request.path_params["form"], (await read_form(request)).all()
+    typed = typed_in(sent)
+    match sent.get("action"):
         case ["send"]:
             errors = await room.forms.answer(form_id, typed)
         case ["decline"]:
@@ -51,11 +52,9 @@ async def answer_form(request: Request) -> Response:
 
     def view(row: MessageRow) -> MessageView:
         drawn = site.feed(room).view(row)
-        return (
-            refused_view(drawn, Form.of(row.data), typed, errors)
-            if isinstance(drawn, FormView) and row.id == form_id
-            else drawn
-        )
+        if isinstance(drawn, FormView) and row.id == form_id:
+            return refused_view(drawn, Form.of(row.data), typed, errors)
+        return drawn
 
     if not is_htmx(request):
         return await show(request, view, status=422)

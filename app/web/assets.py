@@ -21,6 +21,7 @@ SCRIPTS = (
     "js/composer.js",
     "js/dialogs.js",
     "js/asks.js",
+    "js/forms.js",
     "js/toast.js",
     "js/unsent.js",
     "js/tabs.js",

@@ -14,6 +14,7 @@ from app.web import welcome
 from app.web.forms import read_form
 from app.web.frames import streamed
 from app.web.page_views import conversation_view
+from app.web.scene import View
 from app.web.site import Site, done, is_htmx, onward, site_of
 from app.web.toasts import way_back
 from app.workspace import conversations
@@ -65,6 +66,11 @@ def _workspace(site: Site, wanted: str) -> Path:
 
 
 async def page(request: Request) -> Response:
+    return await show(request)
+
+
+async def show(request: Request, view: View | None = None, status: int = 200) -> Response:
+    """The page of a conversation; its articles as ``view`` has them, where they look otherwise than in the stream."""
     site, room = _place(request)
     await site.machine.confinement.get()
     feed = site.feed(room)
@@ -73,6 +79,7 @@ async def page(request: Request) -> Response:
     scene = site.scenes.conversation(room)
     return site.page(
         "conversation/page.html",
+        status=status,
         cursor=feed.cursor,
         tab=tab if tab in PANEL_TABS else "tasks",
         draft=request.query_params.get("draft", ""),
@@ -80,7 +87,7 @@ async def page(request: Request) -> Response:
         **scene,
         **site.scenes.shell(room.id),
         **site.scenes.details(room),
-        **site.scenes.log(room, feed.view),
+        **site.scenes.log(room, view or feed.view),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.group_chat.events import Floor
+from app.group_chat.events import FORM, Floor
 from app.group_chat.roles import COMMANDER
 from app.web.member_words import FindAgent, Person, nobody, person
 from app.web.times import local
@@ -21,6 +21,8 @@ class AtWork:
     who: Person
     words: str
     stopping: bool
+    asks: bool
+    """It needs the user."""
     since: datetime | None
     about: str
     """Its job in a few words, where it was sent."""
@@ -55,6 +57,7 @@ def floor_view(
             who=person(floor.member, agents),
             words=_words(floor, waits=floor is floors[0] and len(floors) > 1),
             stopping=floor.state == "stopping",
+            asks=floor.state == "asking",
             since=local(floor.since) if floor.since else None,
             about=abouts.get(floor.turn or "", ""),
         )
@@ -69,6 +72,8 @@ def _words(floor: Floor, *, waits: bool) -> str:
     tool = floor.detail or ""
     if floor.state in ("thinking", "tool") and (waits or tool in _WITH_OTHERS):
         return _WITH_OTHERS.get(tool, "waits for the others")
+    if floor.state == "asking" and tool == FORM:
+        return "is waiting for your answers"
     return _DOING.get(floor.state, "").format(tool=words_for(tool).verb)
 
 
@@ -76,9 +81,9 @@ def announcement(floors: Sequence[Floor], holder: str = COMMANDER, agents: FindA
     """For a screen reader; empty where nothing is worth a word. Who needs the user comes first; of several at work
     only that they are is said, or it would never be quiet."""
     names = [person(floor.member, agents).label for floor in floors]
-    asking = [name for name, floor in zip(names, floors, strict=True) if floor.state == "asking"]
-    if asking:
-        return _ANNOUNCED["asking"].format(label=asking[0])
+    for name, floor in zip(names, floors, strict=True):
+        if floor.state == "asking":
+            return f"{name} needs your {'answers' if floor.detail == FORM else 'approval'}."
     match floors:
         case []:
             return f"{person(holder, agents).label} has ended its turn."
@@ -91,7 +96,6 @@ def announcement(floors: Sequence[Floor], holder: str = COMMANDER, agents: FindA
 _ANNOUNCED = {
     "organising": "{label} organises the conversation.",
     "writing": "{label} is writing.",
-    "asking": "{label} needs your approval.",
     "waiting": "{label} waits to try again.",
     "stopping": "{label} is stopping.",
 }

@@ -13,6 +13,9 @@ from app.models.fields import clean_text
 LONGEST_FIELD = 13 * 1024 * 1024
 """Bytes of one field as a browser encodes it. A message of a million characters passes, whichever they are."""
 
+MOST_VALUES = 1_100
+"""Of one request: as many as a member can ask for at once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Form:
@@ -28,6 +31,14 @@ class Form:
     def text(self, name: str) -> str:
         return self.raw(name).strip()
 
+    def all(self) -> dict[str, list[str]]:
+        """Every text field with all that it was given, as ``raw`` has it."""
+        pairs = ((name, value) for name, value in self.data.multi_items() if isinstance(value, str))
+        fields: dict[str, list[str]] = {}
+        for name, value in pairs:
+            fields.setdefault(name, []).append(clean_text(value.replace("\r\n", "\n")))
+        return fields
+
     def number(self, name: str) -> int:
         """A field of digits; 0 for one that is missing, -1 for any other text."""
         typed = self.text(name)
@@ -37,6 +48,6 @@ class Form:
 async def read_form(request: Request) -> Form:
     """Raises ``HTTPException``: 413 for a field that is too long, 400 for what is no form."""
     try:
-        return Form(await request.form(max_files=0, max_fields=100, max_part_size=LONGEST_FIELD))
+        return Form(await request.form(max_files=0, max_fields=MOST_VALUES, max_part_size=LONGEST_FIELD))
     except HTTPException as refused:
         raise HTTPException(413 if "maximum size" in refused.detail else refused.status_code) from refused

@@ -23,6 +23,7 @@ from app.web.entries import (
     Remedy,
     UserView,
 )
+from app.web.form_words import form_view
 from app.web.live_markdown import LiveMarkdown
 from app.web.long_texts import Rest, beginning, rest_of, shortened
 from app.web.markdown import render_markdown
@@ -71,6 +72,8 @@ def message_view(
             return _error(row, frame)
         case "approval":
             return approval_view(row, frame)
+        case "form":
+            return form_view(row, frame)
         case "dispatch":
             return dispatch_view(row, frame, agents)
         case _:

@@ -4,6 +4,7 @@
   if (!dialog) return;
 
   const ARMED_AFTER = 500; // milliseconds: a click or key that was meant for what stood there before decides nothing
+  const NEEDED = '#log > [data-wait="user"]:is([data-kind="approval"], [data-kind="form"])';
   const slot = (name) => dialog.querySelector(`[data-slot=${name}]`);
   const waiting = () => [...document.querySelectorAll('#log > [data-kind="approval"][data-wait="user"]')];
   const seen = new Map();
@@ -43,9 +44,11 @@
     dialog.querySelector("[data-act=next]").hidden = all.length < 2;
   }
 
+  // A form is answered where it stands: it is gone to where nothing else waits.
   function next() {
     const all = waiting();
     if (all.length > 0) show(all[(all.findIndex((one) => one.id === shown) + 1) % all.length]);
+    else document.querySelector(`${NEEDED} form.ask :is(input, select, textarea)`)?.focus();
   }
 
   // Whoever is writing, or has another dialog or menu open, is not interrupted: the question waits in the log.
@@ -56,7 +59,7 @@
 
   function look() {
     const all = waiting();
-    tellTab(all.length);
+    tellTab(document.querySelectorAll(NEEDED).length);
     if (dialog.open && !all.some((one) => one.id === shown)) {
       if (all.length > 0) show(all[0]);
       else dialog.close();

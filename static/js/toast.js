@@ -25,6 +25,7 @@
   function failed(event) {
     const ctx = event.detail?.ctx;
     if (!ctx || ctx.sourceElement?.id === "bus") return;
+    if (ctx.sourceElement?.hasAttribute(`hx-status:${ctx.response?.status}`)) return; // it is said where it happened
     show(ctx.response ? words(ctx) : "The local server did not answer. What you wrote is kept.");
   }
 

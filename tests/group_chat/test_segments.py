@@ -198,6 +198,13 @@ def test_what_a_model_did_not_get_is_said_once_a_turn(chat: Chat) -> None:
     ]
 
 
+def test_a_call_with_an_article_of_its_own_has_no_card_however_its_name_comes(chat: Chat) -> None:
+    asks = [ToolDelta("c1", name, "{") for name in ("", "ask", "ask_user", "")]
+    reads = [ToolDelta("c2", name, "{") for name in ("", "read_file", "")]
+    chat.take(*asks, ToolStart("c1", "ask_user", {}), ToolEnd("c1", "ask_user", "7", False, None, 1), *reads)
+    assert [(row.kind, row.data["name"]) for row in chat.rows()] == [("tool_call", "read_file")]
+
+
 def test_every_event_is_told_with_the_article_it_belongs_to(chat: Chat) -> None:
     delta, _, _ = call_of()
     chat.take(TextDelta("Hi", "m1"), delta)

@@ -87,14 +87,14 @@ def test_the_page_exposes_the_names_of_the_contract() -> None:
 def test_an_article_says_who_what_and_how_it_stands(message: MessageRow) -> None:
     (article,) = read(TEMPLATES.render_message(message_view(message)))
     assert article.tag == "article"
-    waits = message.kind == "approval" and message.state == "streaming"
+    waits = message.kind in ("approval", "form") and message.state == "streaming"
     state = "done" if waits else message.state  # nothing is written: somebody is waited for
     assert (article.get("data-kind"), article.get("data-member"), article.get("data-state")) == (
         message.kind,
         message.member,
         state,
     )
-    assert article.get("aria-label") in ("You", "Commander", "Tutor", "Plancia")
+    assert article.get("aria-label") in ("You", "Commander", "Tutor", "Worker", "Plancia")
     assert next(article.iter("time")).get("datetime") == message.created
     assert (article.get("aria-busy") == "true") == (state == "streaming")
 
@@ -136,7 +136,7 @@ def _fields(message: MessageRow) -> dict[str, object]:
 
 def test_only_what_needs_the_user_waits_for_the_user() -> None:
     waiting = [message for message in message_views(every_row()) if message.waits]
-    assert {message.kind for message in waiting} == {"notice", "approval"}
+    assert {message.kind for message in waiting} == {"notice", "approval", "form"}
     assert [message.words.text.split()[0] for message in waiting if isinstance(message, NoticeView)] == [
         "Stopped:",
         "Stopped",
