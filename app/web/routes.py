@@ -50,6 +50,7 @@ def routes(assets: Assets) -> list[BaseRoute]:
         Route(f"{at}/turns/{{turn}}/stop", conversations.stop_one, methods=["POST"]),
         Route(f"{at}/hurry", conversations.hurry, methods=["POST"]),
         Route(f"{at}/approvals/{{approval}}", approvals.decide, methods=["POST"]),
+        Route(f"{at}/forms/{{form}}", approvals.answer_form, methods=["POST"]),
         Route(f"{at}/access", approvals.choose_access, methods=["POST"]),
         Route(f"{at}/resume", conversations.resume, methods=["POST"]),
         Route(f"{at}/title", conversations.rename, methods=["POST"]),
