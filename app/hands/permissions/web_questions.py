@@ -51,10 +51,8 @@ class WebQuestions:
             payload=_payload(address, call),
             reasons=decision.reasons,
             facts=(("Host", address.host),),
-            rules=(
-                Rule("allow", (address.host,), True, _FOUND, WEB),
-                Rule("allow", (_ANY,), True, _FOUND, WEB),
-            ),
+            # The rule about a host of this name would be the one about all.
+            rules=() if address.host == _ANY else (_allowed(address.host), _allowed(_ANY)),
             permit=Permit(hosts=allowed | {address.host}),
         )
 
@@ -73,6 +71,10 @@ class AllowedHosts:
             "E_DENIED",
             f"It leads on to another host, {address.host}. Fetch {address} by itself, so that the user can decide.",
         )
+
+
+def _allowed(host: str) -> Rule:
+    return Rule("allow", (host,), True, _FOUND, WEB)
 
 
 def _sends(address: WebAddress, call: ToolCall) -> Finding:
