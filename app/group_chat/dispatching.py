@@ -24,6 +24,7 @@ from app.group_chat.events import FORM, TaskChanged
 from app.group_chat.floor import Dispatched, HandedBack, HandedOff
 from app.group_chat.floor_keeping import FloorKeeper
 from app.group_chat.live_turns import QUIET_WITHIN, LiveTurns
+from app.group_chat.outcomes import outcome
 from app.group_chat.roles import COMMANDER, USER, WORKER
 from app.group_chat.turn import LiveTurn
 from app.group_chat.visibility import Request, carry
@@ -104,7 +105,7 @@ class Dispatching:
         if live.errand is not None and not (live.is_left and self._waits_for_form(live.errand.task)):
             state = _ENDED[done.status]
             self._tell(
-                tasks.end_task(self._store, live.errand.task.id, state, _outcome(self._name(live), done))
+                tasks.end_task(self._store, live.errand.task.id, state, outcome(self._name(live), done))
             )
 
     def drop_left(self) -> None:
@@ -238,7 +239,7 @@ class Dispatching:
         finally:
             self._give_up(asker, row)
         done = live.end()
-        text = _outcome(self._name(live), done)
+        text = outcome(self._name(live), done)
         return ToolOutput(text) if done.status == "completed" else ToolOutput(text, error="E_TASK")
 
     async def _wait(self, live: LiveTurn) -> None:
@@ -308,21 +309,3 @@ class Dispatching:
 
     def _name(self, live: LiveTurn) -> str:
         return self._floor.name_of(live.row.member)
-
-
-def _outcome(name: str, done: Done) -> str:
-    """What the asker is told."""
-    said = done.text.strip()
-    if done.status == "completed":
-        return f"[{name} has done it, in {done.steps} steps.]\n{said or '(no words)'}"
-    why = {
-        "failed": done.error.message if done.error else "it failed",
-        "aborted": "the user stopped it",
-        "limit": "it took as many steps as it may, or went in circles",
-        "interrupted": done.error.message if done.error else "it was cut off",
-    }[done.status]
-    words = f" It had said last:\n{said}" if said else ""
-    return (
-        f"E_TASK: {name} did not finish it: {why} What it did so far is done. Go on without it, do it another way, or "
-        f"give it again with what is left.{words}"
-    )

@@ -37,6 +37,9 @@ from app.workspace import conversations, messages, sessions, tasks, turns
 from app.workspace.rows import MessageRow, QueueKind, TaskRow, TurnRow
 from app.workspace.store import Store
 
+TURNS_SHOWN = 200
+"""The newest ones, those of members that were sent among them."""
+
 
 class Room:
     """Post, stop, resume; follow ``feed`` to see what comes of it."""
@@ -114,7 +117,7 @@ class Room:
 
     def list_turns(self) -> list[TurnRow]:
         """The newest turns, oldest first, as they stand now."""
-        return self._turns.as_now(turns.list_turns(self._store, self.id))
+        return self._turns.as_now(turns.list_turns(self._store, self.id, limit=TURNS_SHOWN))
 
     def list_tasks(self) -> list[TaskRow]:
         """The newest tasks, oldest first."""

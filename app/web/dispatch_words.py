@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 from app.web.entries import DispatchView
 from app.web.member_words import FindAgent, person
@@ -26,6 +27,13 @@ def dispatch_view(row: MessageRow, frame: Mapping[str, Any], agents: FindAgent) 
         beside=bool(row.data.get("beside")),
         job=line,
         whole=text if line != text else "",
+        task=task_address(row),
         take_back=f"/conversations/{row.conversation}/floor" if is_held else "",
         **frame,
     )
+
+
+def task_address(row: MessageRow) -> str:
+    """Of the task that an article tells of, or nothing."""
+    task = row.data.get("task")
+    return f"/conversations/{row.conversation}/tasks/{quote(str(task), safe='')}" if task else ""

@@ -216,8 +216,8 @@ class FormView(Entry):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DispatchView(Entry):
-    """``how`` names what is done: ``dispatch``, ``worker``, ``handoff``, ``answer`` (the floor stays where it was) or
-    ``handback``."""
+    """``how`` names what is done: ``dispatch``, ``worker``, ``again``, ``handoff``, ``handback`` or ``answer``, a
+    hand-off that leaves the floor where it was."""
 
     how: str
     to: Person
@@ -227,6 +227,8 @@ class DispatchView(Entry):
     """Its first line, or the reason."""
     whole: str
     """All of it, where that is more."""
+    task: str
+    """Address of the task, where it is one."""
     take_back: str
     """Address that a POST takes the floor back at, while it is held by this hand-off."""
 

@@ -25,20 +25,25 @@ class LeftOut:
     shown: Shown
 
 
-def left_out(messages: Sequence[Message], label: str, start: int, count: int) -> tuple[LeftOut, ...]:
-    """The items of ``count`` messages from ``start`` on, in order; ``label`` is what its member is called."""
+def left_out(
+    messages: Sequence[Message], label: str, start: int, count: int, asker: str = "You"
+) -> tuple[LeftOut, ...]:
+    """The items of ``count`` messages from ``start`` on, in order; ``label`` is what its member is called.
+
+    ``asker`` is who speaks to it.
+    """
     tools = {call.id: call.name for message in messages for call in message.calls}
-    return tuple(_item(message, label, tools) for message in messages[start : start + count])
+    return tuple(_item(message, label, asker, tools) for message in messages[start : start + count])
 
 
-def _item(message: Message, label: str, tools: dict[str, str]) -> LeftOut:
+def _item(message: Message, label: str, asker: str, tools: dict[str, str]) -> LeftOut:
     text = "\n\n".join(said for block in message.blocks if (said := _said(block)))
     return LeftOut(
-        _label(message, label, tools), local(message.time), cut(text, LINES_SHOWN, CHARACTERS_SHOWN)
+        _label(message, label, asker, tools), local(message.time), cut(text, LINES_SHOWN, CHARACTERS_SHOWN)
     )
 
 
-def _label(message: Message, label: str, tools: dict[str, str]) -> str:
+def _label(message: Message, label: str, asker: str, tools: dict[str, str]) -> str:
     if message.summary is not None:
         return "Earlier summary"
     match message.role:
@@ -48,7 +53,7 @@ def _label(message: Message, label: str, tools: dict[str, str]) -> str:
             return "Result of " + ", ".join(_names(message, tools))
         case "user":
             pictures = all(isinstance(block, Image) for block in message.blocks)
-            return "Shown to the model" if pictures else "You"
+            return "Shown to the model" if pictures else asker
         case _:
             assert_never(message.role)
 

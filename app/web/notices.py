@@ -32,6 +32,11 @@ def notice_words(data: Mapping[str, Any], text: str) -> NoticeWords:
     return replace(words, action="") if data.get("settled") else words
 
 
+def of_a_task(words: NoticeWords) -> NoticeWords:
+    """The turn goes on without it: nobody waits for the user, and what is offered is the job anew."""
+    return replace(words, more="", needs_user=False, action=words.action and "Retry")
+
+
 def _interrupted(data: Mapping[str, Any], text: str) -> NoticeWords:
     if data.get("reason") == "output_limit":
         again = _stop(text) or "It was written on once and cut off again."

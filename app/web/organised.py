@@ -32,7 +32,7 @@ async def page(request: Request) -> Response:
     room = site.bus.room(request.path_params["id"])
     row = _notice(room, request.path_params["message"])
     label = member_label(row.member, site.scenes.agents)
-    values = {"id": row.id, **await _values(room, row, label, _start(request.query_params.get("from", "0")))}
+    values = {"id": row.id, **await _values(room, row, label, start_of(request))}
     if is_htmx(request):
         return HTMLResponse(site.templates.render("organised/part.html", **values))
     view = conversation_view(conversations.load_conversation(site.store, room.id))
@@ -70,7 +70,9 @@ def _notice(room: Room, message_id: str) -> MessageRow:
     return row
 
 
-def _start(text: str) -> int:
+def start_of(request: Request) -> int:
+    """How many messages are passed over. Raises ``HTTPException`` for what is no number."""
+    text = request.query_params.get("from", "0")
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
         raise HTTPException(400)
     return int(text)

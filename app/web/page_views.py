@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from typing import Literal
 
 from app.hands.permissions.access import AccessMode
 from app.hands.permissions.confinement import Badge
-from app.web.member_words import FindAgent, member_hue, member_label, nobody
 from app.web.plain import one_line, plain
 from app.web.times import local
-from app.workspace.rows import ConversationRow, MessageRow, QueuedRow, QueueKind, TurnRow, TurnState
+from app.workspace.rows import ConversationRow, QueuedRow, QueueKind
 
 UNTITLED = "New conversation"
 
@@ -114,21 +113,6 @@ class Composer:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskView:
-    """One turn of a member."""
-
-    id: str
-    name: str
-    label: str
-    hue: str
-    state: TurnState
-    word: str
-    seconds: float | None
-    """None while it runs; ``since`` then counts."""
-    since: datetime
-
-
-@dataclass(frozen=True, slots=True)
 class UsageLine:
     """What one model has used in a conversation."""
 
@@ -204,29 +188,3 @@ def queue_view(rows: Sequence[QueuedRow]) -> tuple[QueuedView, ...]:
         QueuedView(row.id, number, plain(row.text), row.kind, number == 1, number == last)
         for number, row in enumerate(rows, start=1)
     )
-
-
-def task_view(turn: TurnRow, asked: MessageRow | None, agents: FindAgent = nobody) -> TaskView:
-    """``asked`` is the message that began the turn, where it was one."""
-    first_line = plain(asked.text).strip().split("\n")[0] if asked else ""
-    started = local(turn.started)
-    return TaskView(
-        id=turn.id,
-        name=first_line[:120] or ("Tried again" if turn.trigger == "retry" else "Continued"),
-        label=member_label(turn.member, agents),
-        hue=member_hue(turn.member, agents),
-        state=turn.state,
-        word=_ENDED[turn.state],
-        seconds=(local(turn.ended) - started).total_seconds() if turn.ended else None,
-        since=started,
-    )
-
-
-_ENDED: Mapping[TurnState, str] = {
-    "running": "running",
-    "completed": "done",
-    "failed": "failed",
-    "aborted": "stopped",
-    "interrupted": "interrupted",
-    "limit": "at its limit",
-}

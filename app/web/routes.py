@@ -20,6 +20,7 @@ from app.web import (
     settings_models,
     settings_permissions,
     settings_web,
+    tasks,
     welcome,
     whole_texts,
 )
@@ -48,6 +49,8 @@ def routes(assets: Assets) -> list[BaseRoute]:
         Route(f"{at}/stop", conversations.stop, methods=["POST"]),
         Route(f"{at}/floor", conversations.take_back_floor, methods=["POST"]),
         Route(f"{at}/turns/{{turn}}/stop", conversations.stop_one, methods=["POST"]),
+        Route(f"{at}/tasks/{{task}}", tasks.page),
+        Route(f"{at}/tasks/{{task}}/retry", tasks.retry, methods=["POST"]),
         Route(f"{at}/hurry", conversations.hurry, methods=["POST"]),
         Route(f"{at}/approvals/{{approval}}", approvals.decide, methods=["POST"]),
         Route(f"{at}/forms/{{form}}", approvals.answer_form, methods=["POST"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -27,15 +28,16 @@ from app.web.page_views import (
     Picker,
     RailState,
     Shell,
-    TaskView,
     UsageLine,
     UsageView,
     conversation_view,
     queue_view,
     rail_groups,
-    task_view,
 )
 from app.web.plain import first_line
+from app.web.spans import newest_spans
+from app.web.task_views import TaskView, TurnView, task_view, turn_view
+from app.web.timeline import timeline
 from app.workspace import budgets, conversations, messages, queue, turns, usage
 from app.workspace.rows import ConversationRow, MessageRow
 from app.workspace.settings import get_setting
@@ -135,13 +137,18 @@ class Scenes:
             "examples": SUGGESTIONS,
         }
 
+    def models(self) -> tuple[str, ...]:
+        """Every model on offer, as ``provider/model``."""
+        return tuple(choice.label for choice in self._sources.choices())
+
     def announcement(self, room: Room) -> str:
         return announcement(room.at_work, room.holder, self.agents)
 
     def details(self, room: Room) -> dict[str, Any]:
         """The panel: tasks, background jobs, changed files, usage."""
         return {
-            "tasks": self._tasks(room),
+            "turns": self._turns(room),
+            "timeline": timeline(newest_spans(self.store, room.list_turns(), room.list_tasks(), self.agents)),
             "jobs": self._jobs_of(room),
             "deeds": deed_views(room.id, room.undoing.deeds(), self.abouts(room)),
             "usage": self._usage(room.id),
@@ -149,7 +156,7 @@ class Scenes:
 
     def abouts(self, room: Room) -> dict[str, str]:
         """What each turn was about, by its id."""
-        return {task.id: task.name for task in self._tasks(room)}
+        return {turn.id: turn.name for turn in self._turns(room)}
 
     def jobs_stand(self) -> Sequence[object]:
         """How all jobs stand; equal as long as none began, ended, or is kept from now on."""
@@ -204,10 +211,25 @@ class Scenes:
             later=room.counts_later(chosen),
         )
 
-    def _tasks(self, room: Room) -> tuple[TaskView, ...]:
+    def _turns(self, room: Room) -> tuple[TurnView, ...]:
+        """The newest turns that answered the user, each with the tasks that were given in it."""
+        rows = room.list_turns()
+        spent = usage.spent_by_turn(self.store, room.id)
+        by_id = {row.id: row for row in rows}
+        given: defaultdict[str, list[TaskView]] = defaultdict(list)
+        for task in room.list_tasks():
+            works = task.turn or ""
+            given[task.given].append(task_view(task, by_id.get(works), self.agents, spent.get(works)))
         return tuple(
-            task_view(turn, messages.find_message(self.store, turn.trigger), self.agents)
-            for turn in room.list_turns()
+            turn_view(
+                row,
+                messages.find_message(self.store, row.trigger),
+                self.agents,
+                spent.get(row.id),
+                given[row.id],
+            )
+            for row in rows
+            if row.task is None
         )
 
     def _jobs_of(self, room: Room) -> tuple[JobView, ...]:

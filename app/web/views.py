@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from app.group_chat.roles import COMMANDER
 from app.web.approval_words import approval_view
-from app.web.dispatch_words import dispatch_view
+from app.web.dispatch_words import dispatch_view, task_address
 from app.web.entries import (
     DRAWN_KINDS,
     AssistantView,
@@ -28,7 +28,7 @@ from app.web.live_markdown import LiveMarkdown
 from app.web.long_texts import Rest, beginning, rest_of, shortened
 from app.web.markdown import render_markdown
 from app.web.member_words import FindAgent, member_hue, member_label, nobody, person
-from app.web.notices import notice_words
+from app.web.notices import notice_words, of_a_task
 from app.web.others import others_of
 from app.web.plain import first_sentence, one_line, plain
 from app.web.terminal import Terminal
@@ -129,6 +129,8 @@ def _assistant(
 
 def _notice(row: MessageRow, frame: Mapping[str, Any]) -> NoticeView:
     words = notice_words(row.data, row.text)
+    if row.data.get("task"):
+        words = of_a_task(words)
     waits = words.needs_user and not row.data.get("settled")
     return NoticeView(
         kind="notice",
@@ -201,7 +203,9 @@ def _whole(row: MessageRow) -> str:
 
 
 def _resume(row: MessageRow) -> str:
-    return f"/conversations/{row.conversation}/resume"
+    """Where a run is taken up: of a member that was sent, its job is begun anew."""
+    task = task_address(row)
+    return f"{task}/retry" if task else f"/conversations/{row.conversation}/resume"
 
 
 _OURS = {"budget", "storage", "defect"}

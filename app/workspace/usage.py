@@ -80,6 +80,13 @@ def totals(store: Store, by: Grouping, *, conversation: str | None = None) -> li
     return [UsageSum(*sums) for sums in store.database.values(query)]
 
 
+def spent_by_turn(store: Store, conversation: str) -> dict[str, UsageSum]:
+    """One sum for each turn of a conversation."""
+    query = Usage.select(Usage.turn.alias("key"), *_sums()).group_by(Usage.turn)
+    query = query.where(Usage.conversation == conversation, Usage.turn.is_null(False))
+    return {sums[0]: UsageSum(*sums) for sums in store.database.values(query)}
+
+
 def total(store: Store, *, conversation: str | None = None, day: str | None = None) -> UsageSum:
     """The sum of all calls, or of those of one conversation, or of one day in UTC (``2026-11-30``)."""
     query = Usage.select(Value("").alias("key"), *_sums())

@@ -19,6 +19,7 @@ from app.web.assets import Assets
 from app.web.deed_views import deed_views
 from app.web.floor_views import floor_view
 from app.web.job_views import JobView
+from app.web.member_words import Person
 from app.web.page_views import (
     Composer,
     ModelOption,
@@ -29,9 +30,10 @@ from app.web.page_views import (
     conversation_view,
     queue_view,
     rail_groups,
-    task_view,
 )
 from app.web.rendering import Templates
+from app.web.task_views import task_view, turn_view
+from app.web.timeline import Span, timeline
 from app.web.times import local
 from app.web.views import MessageView, message_views
 from app.workspace.rows import (
@@ -41,6 +43,7 @@ from app.workspace.rows import (
     MessageState,
     QueuedRow,
     StepRow,
+    TaskRow,
     TurnRow,
 )
 from app.workspace.steps import RESTORE
@@ -209,6 +212,12 @@ def values(messages: Sequence[MessageView] = (), floor: Floor = RESTING, **more:
         for at, kind in enumerate(("queue", "steer", "held"), start=1)
     ]
     turn = TurnRow("turn_1", "conv_1", 1, "commander", "s", "msg_1", "failed", None, None, None, TIME, TIME)
+    task = TaskRow(
+        "task_1", "conv_1", 1, "dispatch", "commander", "coder", "Count\n<b>all</b>", "turn_1", "c", "turn_1",
+        "failed", "E_TASK: Coder did not <b>finish</b>", TIME, TIME,
+    )  # fmt: skip
+    running = replace(task, id="task_2", state="running", outcome=None, ended=None)
+    span = Span(Person("Coder", "a2"), "Count <b>", local(TIME), local(TIME), ((local(TIME), local(TIME)),))
     shown: Mapping[str, Any] = {
         "conversation": conversation_view(conversation()),
         "shell": Shell(
@@ -224,7 +233,8 @@ def values(messages: Sequence[MessageView] = (), floor: Floor = RESTING, **more:
         ),
         "draft": "",
         "usage": UsageView((UsageLine("a/b", 2, 1200, 300, 0.2),), 1500, 0.2, True),
-        "tasks": (task_view(turn, None),),
+        "turns": (turn_view(turn, None, tasks=(task_view(task, turn), task_view(running, None))),),
+        "timeline": timeline([span, replace(span, who=Person("<b>", "a1"), ended=None)]),
         "deeds": deed_views("conv_1", deeds_of([DONE, UNDONE]), {}),
         "jobs": (JOB,),
         "tab": "tasks",

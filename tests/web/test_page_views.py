@@ -1,14 +1,14 @@
-"""What stands around the messages: the rail, the queue, the turns."""
+"""What stands around the messages: the rail, the queue."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
 
-from app.web.page_views import UNTITLED, conversation_view, queue_view, rail_groups, task_view
+from app.web.page_views import UNTITLED, conversation_view, queue_view, rail_groups
 from app.web.times import local
-from app.workspace.rows import QueuedRow, TurnRow
-from tests.web.samples import TIME, conversation, row
+from app.workspace.rows import QueuedRow
+from tests.web.samples import TIME, conversation
 
 TODAY = local(TIME).date()
 
@@ -50,15 +50,3 @@ def test_the_queue_is_numbered_and_knows_its_ends() -> None:
         (3, False, True),
     ]
     assert [(item.first, item.last) for item in queue_view(rows[:1])] == [(True, True)]
-
-
-def test_a_turn_is_named_by_what_was_asked() -> None:
-    turn = TurnRow(
-        "turn_1", "conv_1", 1, "commander", "s", "msg_1", "completed", None, None, None, TIME, TIME
-    )
-    asked = row("user", "done", "\n First line\nsecond", member="user")
-    assert task_view(turn, asked).name == "First line"
-    assert task_view(replace(turn, trigger="retry"), None).name == "Tried again"
-    assert task_view(replace(turn, trigger="continue"), None).name == "Continued"
-    assert task_view(turn, asked).seconds == 0
-    assert task_view(replace(turn, state="running", ended=None), asked).seconds is None

@@ -139,7 +139,7 @@ async def test_the_log_has_the_newest_and_the_way_to_those_before(opened: OpenBy
 
 async def test_kinds_that_no_template_draws_are_left_out(opened: OpenByHand) -> None:
     room = opened.conversation()
-    for kind in ("plan", "notice", "form"):
+    for kind in ("plan", "notice"):
         room.board.add(kind, member="commander", turn=None)  # type: ignore[arg-type]
     assert [view.kind for view in opened.site.scenes.log(room, message_view)["messages"]] == ["notice"]
 
@@ -206,8 +206,8 @@ async def test_each_turn_is_a_task_named_by_what_was_asked(opened: OpenByHand) -
     await opened.hand.settle(room)
     opened.hand.give("model", TextChunk("Done."), Stop("end"))
     await opened.hand.settle(room)
-    tasks = opened.site.scenes.details(room)["tasks"]
-    assert [(task.name, task.state, task.word) for task in tasks] == [
-        ("Do this", "aborted", "stopped"),
-        ("Continued", "completed", "done"),
+    turns = opened.site.scenes.details(room)["turns"]
+    assert [(turn.name, turn.standing.word) for turn in turns] == [
+        ("Do this", "stopped"),
+        ("Continued", "done"),
     ]

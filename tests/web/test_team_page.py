@@ -92,9 +92,9 @@ async def test_three_at_once_one_fails_one_is_stopped_alone_and_a_loaded_page_sh
             await model.asks(name)
         page = await expect_same(opened, room, reader)
         assert [words for kind, _, words in log_of(page) if kind == "dispatch"] == [
-            "Commander dispatched Researcher: Find the limits.",
-            "and at the same time Coder: Patch the client.Patch the client. Then test it.",
-            "and at the same time Writer: Tell it.",
+            "Commander dispatched Researcher: Find the limits. Open the task",
+            "and at the same time Coder: Patch the client.Patch the client. Then test it. Open the task",
+            "and at the same time Writer: Tell it. Open the task",
         ]
         for name, job in (
             ("Researcher", "Find the limits."),
@@ -148,9 +148,7 @@ async def test_a_guest_holds_the_floor_over_messages_and_reloads_until_it_hands_
         page = await expect_same(opened, room, reader)
         assert floor_of(page).startswith("Tutor has the floor.")
         assert page.element("message").attributes["placeholder"] == "Message Tutor"
-        assert (
-            "Commander handed the floor to Tutor: A lesson with exercises.Take back" in log_of(page)[1][2]
-        )
+        assert "Commander handed the floor to Tutor: A lesson with exercises.Take back" in log_of(page)[1][2]
         for number in range(4):
             await post(opened, room, "messages", text=f"Question {number}?")
             await quiet(room)
