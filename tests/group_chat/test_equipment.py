@@ -11,8 +11,8 @@ import pytest
 
 from app.engine.scripted import ScriptedModel, call, say
 from app.hands.permissions.access import AccessMode
-from app.hands.permissions.confinement import Badge, Unconfined, find_confinement
-from app.hands.permissions.rules import FOLDERS, READING, Rule
+from app.hands.permissions.confinement import Access, Badge, Unconfined, find_confinement
+from app.hands.permissions.rules import FOLDERS, READING, WRITING, Rule
 from app.workspace import conversations, rules
 from app.workspace.rows import MessageRow
 from tests.group_chat.rooms import House, house, members_confined
@@ -146,9 +146,16 @@ class TestCommands:
 
 
 class OnPaper(Unconfined):
-    """Says that it confines."""
+    """Says that it confines, and remembers to what."""
 
     badge = Badge("landlock", "", ())
+
+    def __init__(self) -> None:
+        self.writable: list[Path] = []
+
+    def wrap(self, argv: tuple[str, ...], access: Access) -> tuple[str, ...]:
+        self.writable += access.writable
+        return argv
 
 
 class TestJobs:
@@ -294,6 +301,22 @@ class TestOtherFolders:
             await at.quiet()
             assert questions(at) == 1
             assert (other / "new.txt").read_text() == "made"
+
+    @pytest.mark.parametrize("is_swapped", [False, True])
+    async def test_a_granted_folder_that_has_become_a_link_is_open_to_no_command(
+        self, tmp_path: Path, is_swapped: bool
+    ) -> None:
+        other, secret, mechanism = _other(tmp_path), tmp_path / "secret", OnPaper()
+        secret.mkdir()
+        async with house(tmp_path, model(bash("true")), make_members=members_confined(mechanism)) as at:
+            rules.add_rule(at.store, Rule("allow", (str(other),), True, WRITING, FOLDERS), rules.EVERYWHERE)
+            if is_swapped:
+                other.rename(tmp_path / "moved")
+                other.symlink_to(secret)
+            await ask(at)
+            await at.quiet()
+            assert (other in mechanism.writable) != is_swapped
+            assert secret not in mechanism.writable
 
     async def test_writing_elsewhere_asks_even_where_much_is_trusted(self, tmp_path: Path) -> None:
         other = _other(tmp_path)

@@ -116,7 +116,9 @@ class CommandQuestions:
         """What its findings need. Whether code that nobody can look into needs the network, the user says."""
         network = any(finding.category in _REACHES_OUT for finding in verdict.findings)
         asked = {folder for finding in verdict.findings if (folder := _folder_of(finding.changes))}
-        folders = {*asked, *map(Path, open_folders(rules, WRITING))}
+        granted = map(Path, open_folders(rules, WRITING))
+        # One that has become a link since it was granted leads where nobody let it.
+        folders = {*asked, *(folder for folder in granted if folder.resolve() == folder)}
         return Permit(network=network, folders=tuple(sorted(folders)))
 
     def _told(self, permit: Permit) -> Iterator[tuple[str, str]]:
