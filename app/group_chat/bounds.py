@@ -32,6 +32,11 @@ def refuse_task(asking: Sequence[str], to: str | None, *, at_once: int, turns: i
         return (
             f"{at_once} tasks are open, no more can be. Wait for their results before you give another one."
         )
+    return refuse_turn(turns)
+
+
+def refuse_turn(turns: int) -> str | None:
+    """Why nobody else may take a turn; ``turns`` as above."""
     if turns >= MOST_TURNS:
         return (
             f"The user's message has set off {turns} turns, no more are taken. Sum up what is done and what is"

@@ -8,21 +8,25 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, suppress
 from functools import partial
 from typing import Any
 
 import anyio
 
+from app.engine.errors import Aborted
 from app.engine.events import Done
+from app.engine.messages import Message
 from app.engine.steering import UserInput
 from app.engine.tools import ToolContext, ToolMap, ToolOutput
 from app.group_chat.board import Board
-from app.group_chat.bounds import MOST_PARALLEL, refuse_task
+from app.group_chat.bounds import MOST_PARALLEL, refuse_task, refuse_turn
 from app.group_chat.company_tools import commander_tools, guest_tools
 from app.group_chat.errands import Errand
 from app.group_chat.events import FORM, TaskChanged
 from app.group_chat.floor import Dispatched, HandedBack, HandedOff
 from app.group_chat.floor_keeping import FloorKeeper
+from app.group_chat.leading import count_turns, given_before, is_heard, led_to, stretch
 from app.group_chat.live_turns import QUIET_WITHIN, LiveTurns
 from app.group_chat.outcomes import outcome
 from app.group_chat.roles import COMMANDER, USER, WORKER
@@ -30,8 +34,9 @@ from app.group_chat.turn import LiveTurn
 from app.group_chat.visibility import Request, carry
 from app.models.errors import StorageError
 from app.prompts.rendering import compose
-from app.workspace import messages, tasks, turns
-from app.workspace.rows import MessageRow, TaskKind, TaskRow, TaskState, TurnRow
+from app.workspace import tasks, turns
+from app.workspace.errors import WorkspaceError
+from app.workspace.rows import MessageRow, TaskKind, TaskRow, TaskState
 
 _ENDED: Mapping[str, TaskState] = {
     "completed": "done",
@@ -67,26 +72,29 @@ class Dispatching:
             )
         return guest_tools(partial(self._hand_back, asker)) if asker.part == "floor" else {}
 
-    async def take_up(self, asker: LiveTurn, before: str) -> list[str]:
-        """The jobs that an earlier turn had given and that were cut off: all are done to their ends, side by side.
+    async def take_up(self, asker: LiveTurn, history: Sequence[Message]) -> list[str]:
+        """What came of the jobs that the asker gave before it was cut off, as far as its history does not have it.
 
-        Returns what came of each, in the order in which they were given.
+        Where it goes on from there, those that were cut off too are done to their ends first, side by side.
         """
-        cut_off = [
-            row
-            for row in tasks.list_tasks(self._store, self._conversation, given=before)
-            if row.state in ("interrupted", "waiting_for_form")
-        ]
-        outcomes: dict[str, str] = {}
+        rows = [row for row in given_before(self._store, asker.row) if not is_heard(row, history)]
+        outcomes = {row.id: row.outcome for row in rows}
+        goes_on_from = {turn.id for turn in stretch(self._store, asker.row)[1:]}
 
         async def take(row: TaskRow) -> None:
-            told = UserInput(compose("go_on", outcomes=()).strip(), self._store.new_id("msg"))
-            outcomes[row.id] = (await self._work(asker, row, told)).text
+            try:
+                outcomes[row.id] = (await self._work(asker, row)).text
+            except (StorageError, WorkspaceError) as error:
+                outcomes[row.id] = (
+                    f"E_TASK: {self._floor.name_of(row.member)} could not go on with it: {error}"
+                )
 
-        async with anyio.create_task_group() as group:
-            for row in cut_off:
-                group.start_soon(take, row)
-        return [outcomes[row.id] for row in cut_off]
+        with suppress(Aborted):
+            async with asker.abort.guard(), anyio.create_task_group() as group:
+                for row in rows:
+                    if row.given in goes_on_from and row.state in ("interrupted", "waiting_for_form"):
+                        group.start_soon(take, row)
+        return [told for told in outcomes.values() if told]
 
     def waits(self, live: LiveTurn) -> None:
         """A turn begins to wait for the user, or goes on: its task is as it is."""
@@ -135,7 +143,8 @@ class Dispatching:
         )
         data = {"to": row.member, "how": "again", "task": again.id}
         asked = self._board.add("dispatch", member=USER, turn=None, text=row.job, data=data)
-        told = carry(self._led_to(turns.load_turn(self._store, row.given)), Request(row.job)).text
+        asking = turns.load_turn(self._store, row.given)
+        told = carry(led_to(self._store, asking), Request(row.job)).text
         errand = Errand(again, UserInput(told, asked.id), is_alone=True, model=model)
         live = self._turns.begin(row.member, trigger=asked.id, part="dispatched", errand=errand)
         self._tell(tasks.work_on_task(self._store, again.id, live.id, given=row.given))
@@ -161,10 +170,12 @@ class Dispatching:
         to, message = str(arguments["to"]), str(arguments["message"])
         async with self._lock:
             with self._board.together():
-                refusal = self._floor.pass_(HandedOff(asker.row.member, to))
+                refusal = refuse_turn(count_turns(self._store, asker.row)) or self._floor.pass_(
+                    HandedOff(asker.row.member, to)
+                )
                 if refusal:
                     return ToolOutput.failed("E_DENIED", refusal)
-                told = carry(self._led_to(asker.row), Request(message)).text
+                told = carry(led_to(self._store, asker.row), Request(message)).text
                 keeps = self._floor.holder == to
                 self._add(asker, to, message, how="handoff", told=told, keeps=keeps)
         return ToolOutput(
@@ -206,7 +217,6 @@ class Dispatching:
         async with self._lock:
             if refusal := self._refuse(asker, to):
                 return ToolOutput.failed("E_DENIED", refusal)
-            told = carry(self._led_to(asker.row), Request(job)).text
             beside = any(row.is_open and row.member != WORKER for row in self._given_by(asker))
             with self._board.together():
                 row = tasks.add_task(
@@ -222,25 +232,34 @@ class Dispatching:
                 self._tell(row)
                 if to:
                     self._add(asker, to, job, how=kind, task=row.id, beside=beside)
-        return await self._work(asker, row, UserInput(told, self._store.new_id("msg")))
+        return await self._work(asker, row)
 
-    async def _work(self, asker: LiveTurn, row: TaskRow, told: UserInput) -> ToolOutput:
+    async def _work(self, asker: LiveTurn, row: TaskRow) -> ToolOutput:
         """From its place in the row to its end, however that comes."""
+        live: LiveTurn | None = None
+        one_by_one = nullcontext() if row.member == WORKER else self._one_by_one[row.member]
         try:
-            async with self._one_by_one[row.member if row.member != WORKER else row.id], self._places:
+            async with one_by_one, self._places:
                 async with self._lock:
-                    with self._board.together():
-                        live = self._turns.begin(
-                            row.member, trigger=row.id, part="dispatched", errand=Errand(row, told)
-                        )
-                        self._tell(tasks.work_on_task(self._store, row.id, live.id, given=asker.id))
-                    self._turns.go(live)
+                    if asker.abort.is_set:
+                        return ToolOutput.failed("E_TASK", "It did not begin: the user stopped it.")
+                    live = self._begin(asker, row)
                 await self._wait(live)
         finally:
-            self._give_up(asker, row)
+            if live is None:
+                self._give_up(asker, row)
         done = live.end()
         text = outcome(self._name(live), done)
         return ToolOutput(text) if done.status == "completed" else ToolOutput(text, error="E_TASK")
+
+    def _begin(self, asker: LiveTurn, row: TaskRow) -> LiveTurn:
+        told = carry(led_to(self._store, asker.row), Request(row.job)).text
+        errand = Errand(row, UserInput(told, row.id))
+        with self._board.together():
+            live = self._turns.begin(row.member, trigger=row.id, part="dispatched", errand=errand)
+            self._tell(tasks.work_on_task(self._store, row.id, live.id, given=asker.id))
+        self._turns.go(live)
+        return live
 
     async def _wait(self, live: LiveTurn) -> None:
         """Until it has ended. Whoever waits for it no longer, ends it."""
@@ -257,7 +276,7 @@ class Dispatching:
                     await live.ended.wait()
 
     def _give_up(self, asker: LiveTurn, row: TaskRow) -> None:
-        """Nobody waits for it any more; one that has ended, as most have by now, stays as it ended."""
+        """Nobody waits for it any more, and it has not begun."""
         try:
             if not asker.is_left:
                 self._tell(tasks.end_task(self._store, row.id, "cancelled"))
@@ -271,30 +290,10 @@ class Dispatching:
         if passing.refusal:
             return passing.refusal
         asking = [asker.row.member]
-        root = self._turns.root or asker
-        refusal = refuse_task(
-            asking,
-            to or None,
-            at_once=tasks.count_open(self._store, self._conversation),
-            turns=tasks.count_turns_since(self._store, self._conversation, root.id),
+        at_once = tasks.count_open(self._store, self._conversation)
+        return (
+            refuse_task(asking, to or None, at_once=at_once, turns=count_turns(self._store, asker.row)) or ""
         )
-        return refusal or ""
-
-    def _led_to(self, asking: TurnRow) -> Sequence[Request]:
-        """What the user said that led to a job: the messages of the turn that gives it, or the one that began it."""
-        said = [row for row in messages.list_of_turn(self._store, asking.id) if row.kind == "user"]
-        first = messages.find_message(self._store, self._trigger(asking))
-        rows = [*([first] if first and first.member == USER and first not in said else []), *said]
-        return [Request(row.text) for row in rows]
-
-    def _trigger(self, row: TurnRow) -> str:
-        """The message that began a turn; of one that goes on, that of the turn before it."""
-        for earlier in reversed(turns.list_turns(self._store, self._conversation)):
-            if row.trigger not in ("continue", "retry"):
-                break
-            if earlier.session == row.session and earlier.started < row.started:
-                row = earlier
-        return row.trigger
 
     def _given_by(self, asker: LiveTurn) -> list[TaskRow]:
         return tasks.list_tasks(self._store, self._conversation, given=asker.id)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from app.engine.messages import Message
 from app.engine.steering import UserInput
 from app.group_chat.roles import WORKER
+from app.prompts.rendering import compose
 from app.workspace.rows import TaskRow
 
 Part = Literal["addressed", "floor", "dispatched"]
@@ -15,7 +18,7 @@ Part = Literal["addressed", "floor", "dispatched"]
 
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """A task, and what its member is told when the turn begins."""
+    """A task, and its job as its member is told it: always under the same id."""
 
     task: TaskRow
     told: UserInput
@@ -28,3 +31,9 @@ class Errand:
     def is_unseen(self) -> bool:
         """A worker without a name has no place in the chat, unless the user asked for its work."""
         return self.task.member == WORKER and not self.is_alone
+
+    def first_words(self, turn: str, history: Sequence[Message]) -> UserInput:
+        """What its member is told when a turn begins: the job, or to go on where it has heard that already."""
+        if any(message.id == self.told.id for message in history):
+            return UserInput(compose("go_on", outcomes=()).strip(), turn)
+        return self.told

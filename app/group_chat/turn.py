@@ -54,7 +54,7 @@ class Company(Protocol):
 
     def tools_of(self, asker: LiveTurn) -> ToolMap: ...
 
-    async def take_up(self, asker: LiveTurn, before: str) -> list[str]:
+    async def take_up(self, asker: LiveTurn, history: Sequence[Message]) -> list[str]:
         """See ``Dispatching``."""
         ...
 
@@ -261,8 +261,8 @@ class LiveTurn:
             answers.extend(await forms.hear(self, self._before, session.messages))
 
         async def take_up() -> None:
-            if self.errand is None and self.row.trigger == "continue" and self._before is not None:
-                outcomes.extend(await company.take_up(self, self._before.id))
+            if self.errand is None and self._before is not None and self._before.state != "completed":
+                outcomes.extend(await company.take_up(self, session.messages))
 
         async with anyio.create_task_group() as group:
             group.start_soon(hear)
@@ -272,14 +272,15 @@ class LiveTurn:
     def _said(self, session: Session, members: Members, outcomes: Sequence[str]) -> list[UserInput]:
         """Its job, or what was said in the chat and is for it."""
         if self.errand is not None:
-            return [self.errand.told]
+            return [self.errand.first_words(self.id, session.messages)]
         store, conversation = self.board.store, self.row.conversation
         jobs = turns.list_jobs(store, conversation)
         said = messages.list_said(store, conversation, to=self.row.member)
         inputs = unheard(self.row.member, said, jobs, session.messages, members.name_of)
-        if outcomes or (self.row.trigger == "continue" and not inputs):
-            go_on = compose("go_on", outcomes=outcomes).strip()
-            return [UserInput(go_on, store.new_id("msg")), *inputs]
+        goes_on = self.row.trigger == "continue"
+        if outcomes or (goes_on and not inputs):
+            first = compose("go_on" if goes_on else "late_results", outcomes=outcomes).strip()
+            return [UserInput(first, store.new_id("msg")), *inputs]
         return inputs
 
     def _fail(self, kind: str, sentence: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from peewee import fn
+
 from app.models.fields import clean_text
 from app.models.tables import Task, Turn
 from app.workspace.conversations import raise_revision
@@ -122,11 +124,11 @@ def count_open(store: Store, conversation_id: str) -> int:
     return len([row for row in list_tasks(store, conversation_id) if row.is_open])
 
 
-def count_turns_since(store: Store, conversation_id: str, turn: str) -> int:
-    """How many turns there are from this one on, itself included."""
-    since = Turn.select(Turn.started).where(Turn.id == turn)
-    query = Turn.select(Turn.id).where(Turn.conversation == conversation_id, Turn.started >= since)
-    return len(store.database.values(query))
+def count_turns_since(store: Store, conversation_id: str, trigger: str) -> int:
+    """How many turns there are from the first on that this message set off."""
+    here = Turn.conversation == conversation_id
+    since = Turn.select(fn.MIN(Turn.started)).where(here, Turn.trigger == trigger)
+    return len(store.database.values(Turn.select(Turn.id).where(here, Turn.started >= since)))
 
 
 def _change(store: Store, row: TaskRow, **values: Any) -> TaskRow:

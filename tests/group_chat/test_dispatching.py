@@ -351,35 +351,6 @@ class TestSteering:
             assert "and you?" not in heard(model.asked["commander"][1])
 
 
-async def test_what_a_crash_cut_off_is_taken_up_and_nothing_is_done_twice(tmp_path: Path) -> None:
-    first = TeamModel(
-        commander=[dispatch(("coder", "One."), ("writer", "Two."))],
-        coder=[[*say("I begin."), call("write_file", "f1", path="one.txt", content="1")], say("never said")],
-        writer=[say("two")],
-    )
-    async with house(tmp_path, first) as at:
-        await at.room.post("Do two things.", client_id="c1")
-        await first.asks("coder", 2)
-        crash(at)
-    again = TeamModel(
-        commander=[say("Both are done.")], coder=[say("one is written")], writer=[say("two again")]
-    )
-    async with house(tmp_path, again, conversation=at.room.id) as after:
-        assert {state for _, state in states(after)} <= {"interrupted", "done"}
-        await after.room.resume()
-        await after.quiet()
-        assert [state for _, state in states(after)] == ["done", "done"]
-        told = heard(again.asked["commander"][0])
-        assert "one is written" in told
-        assert chat(after)[-1] == ("commander", "assistant", "Both are done.")
-        assert (after.workspace / "one.txt").read_text() == "1"
-
-
-def crash(at: House) -> None:
-    """From here on nothing reaches the disk, as after a kill."""
-    at.freeze()
-
-
 def failed(at: House) -> str:
     """The id of the task that did not come to its end."""
     return next(row.id for row in tasks.list_tasks(at.store, at.room.id) if row.state != "done")

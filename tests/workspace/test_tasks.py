@@ -87,10 +87,9 @@ def test_after_a_start_nobody_works_and_a_form_still_waits(
 
 
 def test_turns_are_counted_from_the_one_that_the_user_set_off(store: Store, chat: str) -> None:
-    first, *_ = (
-        start_turn(store, chat, member=name, session=f"ses_{name}", trigger="msg_1") for name in "abc"
-    )
-    assert count_turns_since(store, chat, first.id) == 3
+    for name, trigger in (("a", "msg_1"), ("b", "msg_2"), ("c", "task_1"), ("d", "msg_2")):
+        start_turn(store, chat, member=name, session=f"ses_{name}", trigger=trigger)
+    assert count_turns_since(store, chat, "msg_2") == 3
 
 
 def test_a_task_of_nowhere(store: Store) -> None:
