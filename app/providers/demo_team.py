@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
 
 from app.engine.messages import Message
@@ -109,21 +110,33 @@ def _summary(scene: Scene) -> str:
 
 
 def _told(deed: Deed) -> str:
-    names = {
-        "dispatch_to": "A member",
-        "bash": "The command",
-        "ask_user": "Your answer",
-        "hand_off_to": "Tutor",
-    }
-    name = names.get(deed.call.name, f"`{deed.call.name}`")
+    names = {"bash": "The command", "ask_user": "Your answer"}
+    name = names.get(deed.call.name) or str(deed.call.arguments.get("to") or deed.call.name).capitalize()
     match deed.result.status:
         case "ok":
-            lines = [line for line in deed.result.text.splitlines() if line and not line.startswith("[")]
-            return f"{name}: {plain(' '.join(lines), 160)}"
+            return f"{name}: {_answer(deed) or _words(deed)}"
         case "error":
             return f"{name}: not done. {plain(deed.result.text.partition(':')[2], 160)}"
         case _:
             return f"{name}: cut off, and nobody saw how it ended."
+
+
+def _words(deed: Deed) -> str:
+    """What came back, without the line in brackets that is about it."""
+    lines = [line for line in deed.result.text.splitlines() if line and not line.startswith("[")]
+    return plain(" ".join(lines), 160)
+
+
+def _answer(deed: Deed) -> str:
+    """What was filled in, where it was a form."""
+    try:
+        answers = json.loads(deed.result.text.partition("\n")[2]) if deed.call.name == "ask_user" else {}
+    except ValueError:
+        return ""
+    if not isinstance(answers, dict):
+        return ""
+    given = (f"{name}: {plain(str(value), 60)}" for name, value in answers.items() if value not in (None, ""))
+    return ", ".join(given)
 
 
 _FIELDS = [

@@ -55,7 +55,8 @@ async def test_it_shows_all_that_members_do_with_each_other_and_with_the_user(tm
         assert at.room.holder == "tutor"
         summary = next(text for who, text in reversed(said(at)) if who == "commander")
         assert "The command: 42" in summary
-        assert "calm sea" in summary
+        assert "Your answer: pace: fast, note: calm sea" in summary
+        assert "Researcher: I see" in summary
         await at.say("The Adriatic.")
         assert at.room.holder == "commander"
         assert said(at)[-1] == (
