@@ -41,11 +41,12 @@ _NOBODY = "Nobody could be asked: the run was started without approvals."
 class Deciding:
     """Answers what the runs of one room ask. Without a terminal nothing is allowed that has to ask."""
 
-    def __init__(self, room: Room, approve: Approve, terminal: Terminal) -> None:
+    def __init__(self, room: Room, approve: Approve, terminal: Terminal, one_by_one: anyio.Lock) -> None:
+        """``one_by_one`` is held while somebody is asked."""
         self._room = room
         self._approve = "never" if approve == "ask" and not terminal.can_ask else approve
         self._terminal = terminal
-        self._one_by_one = anyio.Lock()
+        self._one_by_one = one_by_one
         self.refused = 0
         """Calls that were refused because nobody could be asked."""
 
@@ -81,14 +82,8 @@ class Deciding:
         offers = [offer for offer in _WORDS if offer in subject.get("offers", ())]
         while True:
             self._terminal.tell(f"  {', '.join(_WORDS[offer] for offer in offers)}?")
-            typed = (await self._line()).lower()
+            typed = (await self._terminal.line() or "").lower()
             answer = _ANSWERS.get(typed, "deny" if not typed else None)
             if answer in offers:
                 return answer
             self._terminal.tell("Type the letter of one of them; nothing denies.")
-
-    async def _line(self) -> str:
-        """Waited for in the loop and not in a thread: one that sits in a read could not be ended by Ctrl-C."""
-        with suppress(OSError):  # what has no number is no terminal, and does not wait
-            await anyio.wait_readable(self._terminal.stdin.fileno())
-        return self._terminal.stdin.readline().strip()

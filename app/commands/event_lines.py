@@ -12,7 +12,7 @@ from typing import Any, assert_never
 
 from app.commands.terminal import Terminal
 from app.engine import events as engine
-from app.group_chat.events import RoomEvent
+from app.group_chat.events import FormShown, RoomEvent
 
 
 class EventLines:
@@ -22,7 +22,7 @@ class EventLines:
         self._terminal = terminal
         self._seq = 0
 
-    def take(self, place: RoomEvent, event: engine.Event) -> None:
+    def take(self, place: RoomEvent, event: engine.Event | FormShown) -> None:
         self._seq += 1
         line = {
             "type": event.type,
@@ -37,7 +37,7 @@ class EventLines:
         self._terminal.stdout.write(text + "\n")
 
 
-def fields_of(event: engine.Event) -> dict[str, Any]:
+def fields_of(event: engine.Event | FormShown) -> dict[str, Any]:
     """What an event says beside its place."""
     match event:
         case engine.TextDelta() | engine.ReasoningDelta() | engine.Steer():
@@ -52,7 +52,7 @@ def fields_of(event: engine.Event) -> dict[str, Any]:
             return {name: value for name, value in _given(asdict(event)).items() if name != "images"}
         case engine.Compaction():
             return {"tokens_before": event.tokens_before, "tokens_after": event.tokens_after}
-        case engine.Retry() | engine.Approval():
+        case engine.Retry() | engine.Approval() | FormShown():
             return asdict(event)
         case engine.Fallback():
             return {"from": event.from_model, "to": event.to_model, "reason": event.reason}

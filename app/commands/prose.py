@@ -7,7 +7,7 @@ import json
 from app.commands.terminal import Terminal, shown
 from app.engine import events as engine
 from app.engine.loop_guard import IDLE_WARN_AT
-from app.group_chat.events import RoomEvent
+from app.group_chat.events import FormShown, RoomEvent
 
 _LONGEST = 100
 """Characters of a line about a tool call."""
@@ -22,7 +22,7 @@ class Prose:
         self._ends_line = True
         self._is_demo = False
 
-    def take(self, place: RoomEvent, event: engine.Event) -> None:
+    def take(self, place: RoomEvent, event: engine.Event | FormShown) -> None:
         match event:
             case engine.TextDelta():
                 self._write(event)

@@ -14,6 +14,7 @@ from typing import Protocol, assert_never
 import anyio
 from anyio.to_thread import run_sync
 
+from app.commands.answering import Answering
 from app.commands.deciding import Approve, Deciding
 from app.commands.errors import UsageError
 from app.commands.event_lines import EventLines
@@ -22,7 +23,7 @@ from app.commands.terminal import Terminal
 from app.engine import events as engine
 from app.engine.errors import ProviderError
 from app.engine.provider import ModelSource
-from app.group_chat.events import RoomChange, RoomEvent
+from app.group_chat.events import FormShown, RoomChange, RoomEvent
 from app.group_chat.roles import COMMANDER
 from app.group_chat.room import Room
 from app.infra.errors import SecretsError
@@ -51,11 +52,15 @@ class Options(argparse.Namespace):
 class Printer(Protocol):
     """Shows the events of a turn as they come."""
 
-    def take(self, place: RoomEvent, event: engine.Event) -> None: ...
+    def take(self, place: RoomEvent, event: engine.Event | FormShown) -> None: ...
+
+
+Asked = engine.Approval | FormShown
+"""What waits for whoever sits there."""
 
 
 async def run(options: Options, terminal: Terminal) -> int:
-    """0 done, 1 failed, 2 no such model, 3 something needed approval, 130 stopped."""
+    """0 done, 1 failed, 2 no such model, 3 something needed somebody who could be asked, 130 stopped."""
     prompt = read_prompt(options.prompt, terminal)
     if options.agent not in (None, COMMANDER):
         raise UsageError(f'There is no agent "{options.agent}". There is: {COMMANDER}.')
@@ -68,12 +73,14 @@ async def run(options: Options, terminal: Terminal) -> int:
         await _check_model(bench, options, before)
         row = _conversation(bench.store, options, before, workspace)
         printer = EventLines(terminal) if options.json else Prose(terminal)
-        deciding = Deciding(bench.bus.room(row.id), options.approve, terminal)
-        done = await _take_turn(bench, row, prompt, printer, terminal, deciding)
+        room, one_by_one = bench.bus.room(row.id), anyio.Lock()
+        deciding = Deciding(room, options.approve, terminal, one_by_one)
+        answering = Answering(room, terminal, one_by_one)
+        done = await _take_turn(bench, room, prompt, printer, terminal, deciding, answering)
         if before is not None and done.status == "failed":
             conversations.choose_model(bench.store, row.id, before.model)
     code = exit_code(done, options.model)
-    return 3 if code == 0 and deciding.refused else code
+    return 3 if code == 0 and (deciding.refused or answering.declined) else code
 
 
 def read_prompt(given: str | None, terminal: Terminal) -> str:
@@ -169,37 +176,42 @@ def _conversation(
 
 async def _take_turn(
     bench: Workbench,
-    row: ConversationRow,
+    room: Room,
     prompt: str,
     printer: Printer,
     terminal: Terminal,
     deciding: Deciding,
+    answering: Answering,
 ) -> engine.Done:
-    room = bench.bus.room(row.id)
     async with anyio.create_task_group() as tasks:
+
+        def ask(asked: Asked) -> None:
+            if isinstance(asked, FormShown):
+                tasks.start_soon(answering.answer, asked)
+            else:
+                tasks.start_soon(deciding.decide, asked)
+
         tasks.start_soon(_stop_on_signal, room)
         start = room.feed.number
         await room.post(prompt, client_id=bench.store.new_id("cli"))
-        done = await _follow(
-            room, start, printer, terminal, lambda asked: tasks.start_soon(deciding.decide, asked)
-        )
+        done = await _follow(room, start, printer, terminal, ask)
         await room.wait_quiet()
         tasks.cancel_scope.cancel()
     return done
 
 
 async def _follow(
-    room: Room, start: int, printer: Printer, terminal: Terminal, ask: Callable[[engine.Approval], object]
+    room: Room, start: int, printer: Printer, terminal: Terminal, ask: Callable[[Asked], object]
 ) -> engine.Done:
     """Print the events of the turn that runs now, and of those it brings about, up to its ``done``."""
     turn = room.floor.turn
     async for batch in room.feed.follow(start):
         for _, place in batch:
             event = place.event
-            if isinstance(event, RoomChange):
+            if isinstance(event, RoomChange) and not isinstance(event, FormShown):
                 continue
             printer.take(place, event)
-            if isinstance(event, engine.Approval):
+            if isinstance(event, Asked):
                 terminal.stdout.flush()
                 ask(event)
             if isinstance(event, engine.Done) and place.turn == turn:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self, TextIO
+
+import anyio
 
 _DIM, _PLAIN = "\x1b[2m", "\x1b[0m"
 
@@ -75,6 +78,16 @@ class Terminal:
         self.stderr.write(question)
         self.stderr.flush()
         return self.stdin.readline().strip()
+
+    async def line(self) -> str | None:
+        """The next line that is typed; None at the end of the input.
+
+        Waited for in the loop and not in a thread: one that sits in a read could not be ended by Ctrl-C.
+        """
+        with suppress(OSError):  # what has no number is no terminal, and does not wait
+            await anyio.wait_readable(self.stdin.fileno())
+        read = self.stdin.readline()
+        return read.strip() if read else None
 
     @property
     def speaks_unicode(self) -> bool:
