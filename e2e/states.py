@@ -11,7 +11,7 @@ from playwright.sync_api import Page, ViewportSize, expect
 from e2e.server import Server
 from e2e.talk import Talk
 from tests.fakes.llm_client import FakeLLM
-from tests.fakes.llm_script import call, fail, hold, say
+from tests.fakes.llm_script import Answer, call, fail, hold, say
 from tests.fakes.pictures import png
 
 PHONE: ViewportSize = {"width": 390, "height": 844}
@@ -268,6 +268,64 @@ def reconnecting(stage: Stage) -> None:
     stage.server.start_again()
 
 
+def team(stage: Stage) -> None:
+    """Three members at work at the same time, one of whom asks."""
+    talk = stage.talk()
+    sends(stage.llm)
+    stage.llm.script(hold(say("Sixty calls a minute, ", "says the page."), 1), member="Researcher")
+    command = {"command": "git push origin main"}
+    stage.llm.script(say("I push it.", calls=[call("bash", command)]), member="Coder")
+    stage.llm.script(hold(say("The notes ", "are written."), 1), member="Writer")
+    talk.say("Find the limits, patch the client, write the notes.")
+    expect(talk.page.get_by_role("dialog", name="Coder wants to run a command")).to_be_visible()
+    stage.page.keyboard.press("Escape")
+    expect(talk.page.locator("#floor")).to_contain_text("Writer is writing")
+
+
+def sends(llm: FakeLLM, *after: Answer) -> None:
+    """Commander sends three members at once."""
+    jobs = {
+        "researcher": "Find out what the harbour API promises about limits.",
+        "coder": "Patch the client so that it keeps to them.\n\nAdd a test, and push when it passes.",
+        "writer": "Write the notes of the release.",
+    }
+    calls = [call("dispatch_to", {"to": to, "message": job}) for to, job in jobs.items()]
+    llm.script(say("Three parts, side by side.", calls=calls), *after, member="Commander")
+
+
+def team_done(stage: Stage) -> None:
+    """One did it, one failed, one was stopped; the list of tasks says so."""
+    talk = stage.talk()
+    sends(stage.llm, say("Two parts are missing."))
+    stage.llm.script(say("Sixty calls a minute."), member="Researcher")
+    stage.llm.script(fail(400, "This request is not valid."), member="Coder")
+    stage.llm.script(hold(say("The notes ", "are written."), 1), member="Writer")
+    talk.say("Find the limits, patch the client, write the notes.")
+    talk.button("Stop Writer").click()
+    expect(talk.button("Send")).to_be_visible()
+
+
+def task(stage: Stage) -> None:
+    team_done(stage)
+    stage.page.get_by_role("complementary", name="Details").get_by_role(
+        "link", name="Patch the client"
+    ).click()
+    expect(stage.page.get_by_role("heading", name="What came of it")).to_be_visible()
+
+
+def handed_off(stage: Stage) -> None:
+    """Tutor holds the floor."""
+    talk = stage.talk()
+    given = {"to": "tutor", "message": "A lesson with exercises."}
+    stage.llm.script(say("Tutor teaches that.", calls=[call("hand_off_to", given)]), member="Commander")
+    stage.llm.script(say("Write the loop as a comprehension."), member="Tutor")
+    talk.say("Teach me comprehensions.")
+    expect(talk.button("Take back the floor")).to_be_visible()
+    expect(talk.button("Send")).to_be_visible()
+    talk.say("@Bob [tide for tide in tides]")
+    expect(talk.answer).to_contain_text("You said")
+
+
 def rail_drawer(stage: Stage) -> None:
     stage.page.set_viewport_size(PHONE)
     done(stage)
@@ -476,6 +534,10 @@ STATES: Mapping[str, Callable[[Stage], None]] = {
     "asked": asked,
     "form": form,
     "answered": answered,
+    "team": team,
+    "team-done": team_done,
+    "task": task,
+    "handed-off": handed_off,
     "circles": circles,
     "stopped": stopped,
     "interrupted": interrupted,

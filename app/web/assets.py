@@ -11,7 +11,7 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-STYLES = ("tokens", "base", "layout", "conversation", "messages", "output", "forms", "screens")
+STYLES = ("tokens", "base", "layout", "conversation", "messages", "output", "tasks", "forms", "screens")
 SCRIPTS = (
     "vendor/htmx.js",
     "vendor/hx-sse.js",

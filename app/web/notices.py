@@ -32,9 +32,10 @@ def notice_words(data: Mapping[str, Any], text: str) -> NoticeWords:
     return replace(words, action="") if data.get("settled") else words
 
 
-def of_a_task(words: NoticeWords) -> NoticeWords:
-    """The turn goes on without it: nobody waits for the user, and what is offered is the job anew."""
-    return replace(words, more="", needs_user=False, action=words.action and "Retry")
+def of_a_task(words: NoticeWords, name: str) -> NoticeWords:
+    """Of a member that was sent: the turn goes on without it, so nobody waits, and what is offered is its job anew."""
+    text = f"{name}: {words.text[:1].lower()}{words.text[1:]}"
+    return replace(words, text=text, more="", needs_user=False, action=words.action and "Retry")
 
 
 def _interrupted(data: Mapping[str, Any], text: str) -> NoticeWords:

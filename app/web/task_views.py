@@ -132,8 +132,8 @@ _TURNS: Mapping[TurnState, Standing] = {
 _TASKS: Mapping[TaskState, Standing] = {
     "queued": Standing("", "idle", "waits for its place"),
     "running": Standing("live", "", "running"),
-    "waiting_for_form": Standing("diamond", "needs", "needs your answers"),
-    "waiting_for_approval": Standing("diamond", "needs", "needs your approval"),
+    "waiting_for_form": Standing("diamond", "needs", "needs you"),
+    "waiting_for_approval": Standing("diamond", "needs", "needs you"),
     "done": Standing("tick", "done", "done"),
     "failed": Standing("octagon", "failed", "failed"),
     "interrupted": Standing("broken", "", "interrupted"),

@@ -87,7 +87,8 @@ def timeline(spans: Sequence[Span]) -> Timeline | None:
         return None
     began = min(span.began for span in spans)
     end = max(time for span in spans for time in _times(span))
-    scale = _Scale(began, max(end - began, timedelta(seconds=1)))
+    goes_on = any(span.ended is None for span in spans)
+    scale = _Scale(began, max((end - began) * (1.08 if goes_on else 1), timedelta(seconds=1)))
     lines = tuple(_line(span, scale, TOP + 8 + ROW * at) for at, span in enumerate(spans[:ROWS]))
     entries = tuple(_entry(span, scale) for span in spans)
     whole = elapsed((end - began).total_seconds())

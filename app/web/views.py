@@ -67,9 +67,9 @@ def message_view(
         case "tool_call":
             return tool_view(row, frame, screen)
         case "notice":
-            return _notice(row, frame)
+            return _notice(row, frame, agents)
         case "error":
-            return _error(row, frame)
+            return _error(row, frame, agents)
         case "approval":
             return approval_view(row, frame)
         case "form":
@@ -127,10 +127,10 @@ def _assistant(
     )
 
 
-def _notice(row: MessageRow, frame: Mapping[str, Any]) -> NoticeView:
+def _notice(row: MessageRow, frame: Mapping[str, Any], agents: FindAgent) -> NoticeView:
     words = notice_words(row.data, row.text)
     if row.data.get("task"):
-        words = of_a_task(words)
+        words = of_a_task(words, member_label(row.member, agents))
     waits = words.needs_user and not row.data.get("settled")
     return NoticeView(
         kind="notice",
@@ -157,9 +157,11 @@ def organised_address(row: MessageRow) -> str:
     return f"/conversations/{row.conversation}/organised/{row.id}"
 
 
-def _error(row: MessageRow, frame: Mapping[str, Any]) -> ErrorView:
+def _error(row: MessageRow, frame: Mapping[str, Any], agents: FindAgent) -> ErrorView:
     title, more = first_sentence(plain(row.text))
     settled = bool(row.data.get("settled"))
+    if row.data.get("task"):
+        title = f"{member_label(row.member, agents)}: {title}"
     return ErrorView(
         kind="error",
         title=title,

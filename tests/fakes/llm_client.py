@@ -40,10 +40,16 @@ class FakeLLM:
         return f"{self.url}/v1"
 
     def script(
-        self, *answers: Answer, model: str | None = None, key: str | None = None, path: str | None = None
+        self,
+        *answers: Answer,
+        model: str | None = None,
+        key: str | None = None,
+        path: str | None = None,
+        member: str | None = None,
     ) -> None:
-        """Answers to come, in order; narrowed to a model, an API key or the end of a path."""
-        wanted = {name: value for name, value in (("model", model), ("key", key), ("path", path)) if value}
+        """Answers to come, in order; narrowed to a model, an API key, the end of a path or who is asked."""
+        given = (("model", model), ("key", key), ("path", path), ("member", member))
+        wanted = {name: value for name, value in given if value}
         self._post("/script", {"answers": answers, "for": wanted})
 
     def always(self, answer: Answer) -> None:

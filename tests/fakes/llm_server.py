@@ -6,8 +6,8 @@ Anthropic's Messages under any prefix that ends in ``/v1``, Ollama's chat under 
 OpenAI's pictures stand under ``/v1/images``.
 Tests steer it over HTTP (``llm_client.FakeLLM`` does it for them):
 
-    POST /script    {"answers": [...], "for": {"model", "key", "path"}}  answers to come, in order; the narrowest
-                    matching list is used first.  {"default": answer, "models": [...], "keys": [...]}  what
+    POST /script    {"answers": [...], "for": {"model", "key", "path", "member"}}  answers to come, in order; the
+                    narrowest matching list is used first.  {"default": answer, "models": [...], "keys": [...]}  what
                     stands for good: the answer when no list has one, the models and API keys it knows (null = any).
                     {"keys": {key: state}}  keys in the states of ``key_states``: good, bad, broke, limited, expired
     POST /release   {"hold": name, "count": n}    lets n streams standing (or about to stand) at that hold go on
@@ -296,6 +296,8 @@ def _json_of(body: bytes) -> Any:
 
 
 def _matches(record: Record, key: str, value: str) -> bool:
+    if key == "member":
+        return f"You are {value}, " in json.dumps(record["body"], ensure_ascii=False)
     found = record.get(key)
     return isinstance(found, str) and (found.endswith(value) if key == "path" else found == value)
 

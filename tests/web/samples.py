@@ -181,6 +181,8 @@ def every_row() -> list[MessageRow]:
             detail="bad key",
             reference="R-1",
         ),
+        row("error", "failed", "It failed. Try again.", kind="server", task="task_1", member="tutor"),
+        row("notice", notice="stopped", task="task_1", member="tutor"),
         row("error", "failed", "It failed", kind="server", settled=True),
         row(
             "error",

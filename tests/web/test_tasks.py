@@ -98,6 +98,7 @@ async def test_a_task_is_tried_again_from_its_row_and_from_the_error_in_the_chat
             for each in page.element("log").all("form")
             if "retry" in each.attributes["action"]
         ]
+        assert any("Coder: The key was refused" in each.text for each in page.articles)
         assert form == f"{address_of(room)}/tasks/{first.id}/retry"
         await post(opened, room, form.removeprefix(f"{address_of(room)}/"))
         await quiet(room)

@@ -57,6 +57,7 @@ def test_what_goes_on_reaches_the_edge_and_what_was_cut_off_looks_so() -> None:
     drawn = timeline([COMMANDER, running, waits, cut])
     assert drawn is not None
     assert drawn.lines[1].bars[0].x + drawn.lines[1].bars[0].width == RIGHT
+    assert drawn.lines[2].bars[1].width > 10
     assert drawn.lines[1].bars[0].title == "Coder at work, since 1:40"
     assert [bar.kind for bar in drawn.lines[2].bars] == ["run", "wait"]
     assert drawn.lines[3].bars[0].kind == "cut"
