@@ -41,8 +41,8 @@ TOOLS = (
 )
 
 DRAWN_BY_ITS_ROW = {
-    "approval", "compaction", "done", "fallback", "form", "loop_warning", "omission", "retry", "steer", "tool_delta",
-    "tool_end", "tool_start",
+    "approval", "compaction", "done", "fallback", "form", "loop_warning", "omission", "plan", "retry", "steer",
+    "tool_delta", "tool_end", "tool_start",
 }  # fmt: skip
 """Events that say nothing beyond the message that changes with them."""
 

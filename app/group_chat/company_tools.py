@@ -14,7 +14,7 @@ from app.workspace.agent_files import AgentFile
 
 Work = Callable[[Mapping[str, Any], ToolContext], Awaitable[ToolOutput]]
 
-SILENT = frozenset({"ask_user", "dispatch_to", "run_worker", "hand_off_to", "hand_back"})
+SILENT = frozenset({"ask_user", "dispatch_to", "run_worker", "hand_off_to", "hand_back", "set_plan"})
 """Tools whose calls have articles of their own in the chat, or none."""
 
 

@@ -7,7 +7,7 @@ where its last words go.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from functools import partial
 from typing import Any
@@ -50,13 +50,22 @@ _ENDED: Mapping[str, TaskState] = {
 class Dispatching:
     """The tasks of one room."""
 
-    def __init__(self, board: Board, turns: LiveTurns, floor: FloorKeeper, lock: anyio.Lock) -> None:
+    def __init__(
+        self,
+        board: Board,
+        turns: LiveTurns,
+        floor: FloorKeeper,
+        lock: anyio.Lock,
+        plan_tools_of: Callable[[LiveTurn], ToolMap] = lambda _: {},
+    ) -> None:
+        """``plan_tools_of`` are what Commander has to set plans."""
         self._board = board
         self._store = board.store
         self._conversation = board.conversation
         self._turns = turns
         self._floor = floor
         self._lock = lock
+        self._plan_tools_of = plan_tools_of
         self._places = anyio.Semaphore(MOST_PARALLEL)
         self._one_by_one: defaultdict[str, anyio.Lock] = defaultdict(anyio.Lock)
         """A member does one job at a time: it has one history."""
@@ -64,12 +73,13 @@ class Dispatching:
     def tools_of(self, asker: LiveTurn) -> ToolMap:
         """What the member of this turn has to work with others. Looks at the disk."""
         if asker.row.member == COMMANDER:
-            return commander_tools(
+            tools = commander_tools(
                 self._floor.team(),
                 dispatch=partial(self._dispatch, asker),
                 worker=partial(self._run_worker, asker),
                 hand_off=partial(self._hand_off, asker),
             )
+            return {**tools, **self._plan_tools_of(asker)}
         return guest_tools(partial(self._hand_back, asker)) if asker.part == "floor" else {}
 
     async def take_up(self, asker: LiveTurn, history: Sequence[Message]) -> list[str]:
@@ -109,8 +119,13 @@ class Dispatching:
             pass  # the list of tasks lags behind; how the turn ends is stored all the same
 
     def ended(self, live: LiveTurn, done: Done) -> None:
-        """In the transaction that stores the end of a turn: its task ends with it, but where its form stays open."""
-        if live.errand is not None and not (live.is_left and self._waits_for_form(live.errand.task)):
+        """In the transaction that stores the end of a turn: its task ends with it, but where its form stays open.
+
+        One of a plan is ended by that.
+        """
+        if live.errand is None or live.errand.task.kind == "plan":
+            return
+        if not (live.is_left and self._waits_for_form(live.errand.task)):
             state = _ENDED[done.status]
             self._tell(
                 tasks.end_task(self._store, live.errand.task.id, state, outcome(self._name(live), done))
@@ -119,7 +134,7 @@ class Dispatching:
     def drop_left(self) -> None:
         """The user has gone on in another way: nobody waits any more for the forms of a turn that was cut off."""
         for row in tasks.list_tasks(self._store, self._conversation):
-            if row.state == "waiting_for_form":
+            if row.state == "waiting_for_form" and row.kind != "plan":
                 self._tell(tasks.end_task(self._store, row.id, "interrupted"))
 
     def _waits_for_form(self, row: TaskRow) -> bool:
@@ -130,7 +145,7 @@ class Dispatching:
 
         In a transaction, under the lock. The old one is taken up by nobody any more.
         """
-        tasks.drop_task(self._store, row.id)
+        tasks.cancel_task(self._store, row.id)
         again = tasks.add_task(
             self._store,
             self._conversation,
@@ -175,7 +190,7 @@ class Dispatching:
                 )
                 if refusal:
                     return ToolOutput.failed("E_DENIED", refusal)
-                told = carry(led_to(self._store, asker.row), Request(message)).text
+                told = carry(self._led_to(asker), Request(message)).text
                 keeps = self._floor.holder == to
                 self._add(asker, to, message, how="handoff", told=told, keeps=keeps)
         return ToolOutput(
@@ -240,10 +255,9 @@ class Dispatching:
         one_by_one = nullcontext() if row.member == WORKER else self._one_by_one[row.member]
         try:
             async with one_by_one, self._places:
-                async with self._lock:
-                    if asker.abort.is_set:
-                        return ToolOutput.failed("E_TASK", "It did not begin: the user stopped it.")
-                    live = self._begin(asker, row)
+                live = await self._begun(asker, row)
+                if live is None:
+                    return ToolOutput.failed("E_TASK", "It did not begin: the user stopped it.")
                 await self._wait(live)
         finally:
             if live is None:
@@ -252,8 +266,19 @@ class Dispatching:
         text = outcome(self._name(live), done)
         return ToolOutput(text) if done.status == "completed" else ToolOutput(text, error="E_TASK")
 
+    async def _begun(self, asker: LiveTurn, row: TaskRow) -> LiveTurn | None:
+        """Its turn, once its member is free: a plan may have given it something to do. None after a stop."""
+        while True:
+            async with self._lock:
+                busy = None if row.member == WORKER else self._turns.of(row.member)
+                if asker.abort.is_set:
+                    return None
+                if busy is None:
+                    return self._begin(asker, row)
+            await busy.ended.wait()
+
     def _begin(self, asker: LiveTurn, row: TaskRow) -> LiveTurn:
-        told = carry(led_to(self._store, asker.row), Request(row.job)).text
+        told = carry(self._led_to(asker), Request(row.job)).text
         errand = Errand(row, UserInput(told, row.id))
         with self._board.together():
             live = self._turns.begin(row.member, trigger=row.id, part="dispatched", errand=errand)
@@ -294,6 +319,10 @@ class Dispatching:
         return (
             refuse_task(asking, to or None, at_once=at_once, turns=count_turns(self._store, asker.row)) or ""
         )
+
+    def _led_to(self, asker: LiveTurn) -> Sequence[Request]:
+        known = asker.errand.led_to if asker.errand else ()
+        return known or led_to(self._store, asker.row)
 
     def _given_by(self, asker: LiveTurn) -> list[TaskRow]:
         return tasks.list_tasks(self._store, self._conversation, given=asker.id)

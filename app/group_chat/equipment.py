@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,6 +11,8 @@ from urllib.request import getproxies
 from app.engine.tools import Tool, ToolMap
 from app.group_chat.gates import path_gate, temporary_folder
 from app.group_chat.outside import Artist, nobody_searches
+from app.group_chat.plan_questions import PlanQuestions
+from app.group_chat.plan_tool import SET_PLAN
 from app.hands.environment import find_bash
 from app.hands.executor import Executor
 from app.hands.generate_image import image_tool
@@ -65,6 +67,8 @@ class Depot:
     """Who searches the web; None for who needs no key."""
     artist: Artist | None = None
     """Who draws; None where no model is chosen for that."""
+    member_ids: Callable[[], Collection[str]] = tuple
+    """The agents that a plan can give its steps to. It may look at the disk."""
     made: Callable[[str], bool] = lambda _: False
     """Whether the conversation made that file or folder, and all in it. It may look at the disk."""
 
@@ -85,6 +89,7 @@ class Depot:
             **dict.fromkeys(_FILES, FileQuestions(self.conversation.access, gate, self.made)),
             **dict.fromkeys(where, WebQuestions(self.conversation.access, where)),
             **self._picture_questions(),
+            SET_PLAN: PlanQuestions(self.conversation.access, self.member_ids),
             "bash": self._command_questions(gate),
             "job_write": InputQuestions(self.conversation.access),
         }

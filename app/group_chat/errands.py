@@ -9,6 +9,7 @@ from typing import Literal
 from app.engine.messages import Message
 from app.engine.steering import UserInput
 from app.group_chat.roles import WORKER
+from app.group_chat.visibility import Request
 from app.prompts.rendering import compose
 from app.workspace.rows import TaskRow
 
@@ -26,6 +27,8 @@ class Errand:
     """The user asked for it, and nobody waits for it."""
     model: str | None = None
     """``provider/model`` that does it, in the place of the one that would."""
+    led_to: tuple[Request, ...] = ()
+    """What the user said that led to it, for whom its member gives work in turn."""
 
     @property
     def is_unseen(self) -> bool:

@@ -7,6 +7,7 @@ RoomError
 ├── NothingToDecide  The request was answered already, or its run has ended.
 ├── UnknownDecision  The answer is none of those that were offered.
 ├── CannotUndo       What was changed cannot be brought back, or not any more.
+├── CannotPlan       The plan is not such that this could be done to it.
 ├── MemberGone       The member that should answer is not there any more, or cannot work.
 └── FolderMissing    The folder that the conversation works in is gone.
 """
@@ -40,6 +41,10 @@ class UnknownDecision(RoomError):
 
 class CannotUndo(RoomError):
     """What was changed cannot be brought back, or not any more."""
+
+
+class CannotPlan(RoomError):
+    """The plan is not such that this could be done to it."""
 
 
 class MemberGone(RoomError):

@@ -64,9 +64,14 @@ class FloorKeeper:
         self._next = others
         return first
 
-    def take_next(self) -> str | None:
-        """Who speaks now that a turn has ended well."""
-        return self._next.pop(0) if self._next else None
+    @property
+    def next(self) -> str | None:
+        """Who speaks when a turn has ended well."""
+        return self._next[0] if self._next else None
+
+    def take_next(self) -> str:
+        """Let them speak."""
+        return self._next.pop(0)
 
     def clear(self) -> None:
         """Nobody follows a turn that did not end well."""

@@ -6,7 +6,7 @@ under the room's lock.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
 
@@ -43,8 +43,8 @@ class Followers(Protocol):
         """Run it; called without the lock."""
         ...
 
-    def ended(self, live: LiveTurn, done: Done) -> LiveTurn | None:
-        """In the transaction that stores the end; returns the turn that follows at once."""
+    def ended(self, live: LiveTurn, done: Done) -> Sequence[LiveTurn]:
+        """In the transaction that stores the end; returns the turns that follow at once."""
         ...
 
     def changed(self, live: LiveTurn) -> None:
@@ -88,6 +88,15 @@ class LiveTurns:
     def root(self) -> LiveTurn | None:
         """The one that answers the user."""
         return next((live for live in self.all if live.answers_user), None)
+
+    def of(self, member: str) -> LiveTurn | None:
+        """What a member is at, whose history takes one turn at a time."""
+        return next((live for live in self.all if live.row.member == member), None)
+
+    @property
+    def is_closing(self) -> bool:
+        """The process ends: nothing begins any more, and what runs is cut off."""
+        return self._closing.is_set()
 
     @property
     def boards(self) -> tuple[KeepingBoard, ...]:
@@ -142,8 +151,8 @@ class LiveTurns:
             following = self._close(live, live.end())
             del self._unsaved[live.id]
             self._room.stored_late()
-            if following is not None:
-                self.go(following)
+            for each in following:
+                self.go(each)
 
     async def stop(self, only: LiveTurn | None = None) -> None:
         """End every turn, or one; returns when all is quiet."""
@@ -186,7 +195,8 @@ class LiveTurns:
 
     def _end(self, live: LiveTurn) -> None:
         """Free its place, or give it at once to those who waited for the end."""
-        done, following = live.end(), None
+        done = live.end()
+        following: Sequence[LiveTurn] = ()
         try:
             following = self._close(live, done)
         except StorageError as error:
@@ -197,14 +207,14 @@ class LiveTurns:
         note("turn_ended", turn=live.id, outcome=done.status, steps=done.steps)
         self._live.pop(live.id, None)
         live.ended.set()
-        if following is not None:
-            self.go(following)
-        else:
-            if not self._live:
-                self._quiet.set()
+        for each in following:
+            self.go(each)
+        if not self._live:
+            self._quiet.set()
+        if not following:
             self._room.changed(live)
 
-    def _close(self, live: LiveTurn, done: Done) -> LiveTurn | None:
+    def _close(self, live: LiveTurn, done: Done) -> Sequence[LiveTurn]:
         """Store the end. Raises ``StorageError``."""
         with self._board.together():
             for row in live.board.store_kept():

@@ -145,6 +145,7 @@ class Members:
             pictures.keep,
             engine=self._outside.find_engine,
             artist=self._artist(conversation, count),
+            member_ids=lambda: [agent.id for agent in self.team()],
             made=Made(
                 workspace,
                 partial(self.history, conversation.id),

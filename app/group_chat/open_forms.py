@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import anyio
 from anyio.to_thread import run_sync
@@ -43,6 +43,20 @@ class AskUser(CompanyTool):
         )
 
 
+class OfPlan(Protocol):
+    """The forms that belong to a plan: it moves on with their answers. All is called under the room's lock."""
+
+    def keeps(self, form: MessageRow) -> bool:
+        """Whether it is one of them."""
+        ...
+
+    def form_ended(self, form: MessageRow) -> Sequence[LiveTurn]:
+        """In the transaction that stores its end; returns the turns that follow, for ``go``."""
+        ...
+
+    def go(self, begun: Sequence[LiveTurn]) -> None: ...
+
+
 class OpenForms:
     """A form is open as long as its article streams; who waits for it is here, and nowhere after a restart."""
 
@@ -51,6 +65,7 @@ class OpenForms:
         board: Board,
         lock: anyio.Lock,
         unreadable: Unreadable,
+        plan: OfPlan,
         go_on: Callable[[], Awaitable[object]],
     ) -> None:
         """``unreadable`` looks at the disk. ``go_on``, under the lock, takes up the turn that was cut off, if any."""
@@ -58,6 +73,7 @@ class OpenForms:
         self._store = board.store
         self._lock = lock
         self._unreadable = unreadable
+        self._plan = plan
         self._go_on = go_on
         self._waits: dict[str, anyio.Event] = {}
 
@@ -102,7 +118,8 @@ class OpenForms:
     def close_left(self) -> None:
         """Under the lock: the user has gone on in another way, and those of a turn that was cut off are too late."""
         for row in messages.list_of_kind(self._store, self._board.conversation, "form"):
-            if row.state == "streaming" and row.id not in self._waits:
+            left = row.state == "streaming" and row.id not in self._waits
+            if left and not self._plan.keeps(row):
                 self._board.change(row.id, state="interrupted")
 
     async def _ask(self, asker: LiveTurn, arguments: Mapping[str, Any], context: ToolContext) -> ToolOutput:
@@ -143,9 +160,16 @@ class OpenForms:
         async with self._lock:
             row = self._open(form_id)
             ended = {**row.data, **how, "answered_at": self._store.now()}
-            self._board.change(form_id, state="done", data=ended)
+            begun: Sequence[LiveTurn] = ()
+            with self._board.together():
+                row = self._board.change(form_id, state="done", data=ended)
+                is_of_plan = self._plan.keeps(row)
+                if is_of_plan and form_id not in self._waits:
+                    begun = self._plan.form_ended(row)
             if answered := self._waits.get(form_id):
                 answered.set()
+            elif is_of_plan:
+                self._plan.go(begun)
             else:
                 await self._go_on()
 

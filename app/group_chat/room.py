@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 
 import anyio
@@ -27,12 +27,15 @@ from app.group_chat.gates import unreadable
 from app.group_chat.live_turns import LiveTurns, StartTask
 from app.group_chat.members import Members
 from app.group_chat.open_forms import OpenForms
+from app.group_chat.plan_driver import PlanDriver
+from app.group_chat.planning import Planning
 from app.group_chat.recovery import recover_turn
 from app.group_chat.roles import COMMANDER, USER
 from app.group_chat.turn import LiveTurn
 from app.group_chat.undoing import Undoing
 from app.group_chat.waiting import SteeredMessages, WaitingList
 from app.infra.feed import Feed
+from app.models.errors import StorageError
 from app.workspace import conversations, messages, sessions, tasks, turns
 from app.workspace.rows import MessageRow, QueueKind, TaskRow, TurnRow
 from app.workspace.store import Store
@@ -69,14 +72,18 @@ class Room:
         )
         self._turns = LiveTurns(self.board, members, self._lock, start_task, self)
         self._floor = FloorKeeper(self.board, members.team)
-        self._dispatching = Dispatching(self.board, self._turns, self._floor, self._lock)
-        self.forms = OpenForms(self.board, self._lock, self._unreadable, self._go_on)
+        self._plan = PlanDriver(self.board, self._turns, self._floor)
+        self.planning = Planning(self.board, self._turns, self._floor, self._lock, self._plan)
+        self._dispatching = Dispatching(
+            self.board, self._turns, self._floor, self._lock, self.planning.tools_of
+        )
+        self.forms = OpenForms(self.board, self._lock, self._unreadable, self._plan, self._go_on)
 
     @property
     def floor(self) -> Floor:
-        """What the member is at that answers the user."""
-        root = self._turns.root
-        return root.floor if root else Floor()
+        """What the member is at that answers the user; while nobody does, who works for a plan."""
+        first = self._turns.root or next(iter(self._turns.all), None)
+        return first.floor if first else Floor()
 
     @property
     def at_work(self) -> tuple[Floor, ...]:
@@ -142,7 +149,7 @@ class Room:
         if not text.strip():
             raise EmptyMessage("There is nothing to send. Write a message first.")
         async with self._lock:
-            if not await self._is_free():
+            if not await self._can_answer([text], to):
                 self.waiting.add(text, client_id, kind)
             elif not self._knows(client_id):
                 with self.board.together():
@@ -158,8 +165,8 @@ class Room:
     async def send_now(self, queued_id: str) -> None:
         """A waiting message goes first: into the running turn, or as the next one. Raises ``NotFound``."""
         async with self._lock:
-            self.waiting.load(queued_id)
-            if await self._is_free():
+            row = self.waiting.load(queued_id)
+            if await self._can_answer([row.text]):
                 with self.board.together():
                     turn = self._send([queued_id])
                 self._turns.go(turn)
@@ -169,6 +176,8 @@ class Room:
     async def stop(self, turn_id: str | None = None) -> None:
         """End every run of the room and hold what waits, or end one of them; returns when all is quiet."""
         only = next((live for live in self._turns.all if live.id == turn_id), None)
+        if turn_id is None:
+            await self._pause_plan()
         if turn_id is None or only is not None:
             await self._turns.stop(only)
 
@@ -214,6 +223,8 @@ class Room:
             if not await self._is_free():
                 raise RoomBusy("Somebody is at work. Wait for the end, or stop it, then try the job again.")
             row = tasks.load_task(self._store, task_id)
+            if row.kind == "plan":
+                raise NothingToResume("This is a step of a plan. Retry it on the board of the plan.")
             if row.conversation != self.id or row.is_open or row.state == "done":
                 raise NothingToResume("This job was done, or goes on: there is nothing to try again.")
             with self.board.together():
@@ -242,6 +253,7 @@ class Room:
     def changed(self, live: LiveTurn) -> None:
         """See ``Followers``."""
         self._dispatching.waits(live)
+        self._plan.waits(live)
         self.board.publish(FloorChanged(), member=self.floor.member, turn=self.floor.turn)
         self._tell_desk()
 
@@ -249,24 +261,18 @@ class Room:
         """See ``Followers``."""
         self.tell_conversation()
 
-    def ended(self, live: LiveTurn, done: Done) -> LiveTurn | None:
+    def ended(self, live: LiveTurn, done: Done) -> Sequence[LiveTurn]:
         """See ``Followers``. What waited for the end becomes the next turn, or is held where it did not end well."""
         self._dispatching.ended(live, done)
-        if not live.answers_user:
-            return None
         went_well = done.status == "completed" and not live.abort.is_set
-        if went_well and live.handed_back:
+        if live.answers_user and went_well and live.handed_back:
             self._dispatching.hand_back(live)
-        if not went_well:
+        if not went_well and live.answers_user:
             self._floor.clear()
-        if member := self._floor.take_next():
-            return self._begin(member, live.row.trigger)
-        waiting = self.waiting.due()
-        if waiting and went_well:
-            return self._send(waiting)
-        if waiting:
-            self.waiting.hold()
-        return None
+        if not went_well and (live.answers_user or (live.abort.is_set and self._turns.root is None)):
+            self._hold_waiting()
+        answers = self._answer_next(live)
+        return [*answers, *self._plan.ended(live, done, answers)]
 
     @asynccontextmanager
     async def _at_rest(self) -> AsyncIterator[None]:
@@ -295,18 +301,54 @@ class Room:
         return True
 
     def _take_up(self) -> None:
-        """The last turn goes on. Raises ``NothingToResume``."""
+        """The last turn goes on, and a plan that stands still. Raises ``NothingToResume``."""
         last = turns.find_last_turn(self._store, self.id)
-        if last is None or last.state == "completed":
+        stands = last is not None and last.state != "completed"
+        if not stands and not self._plan.can_go_on:
             raise NothingToResume("There is nothing to continue: the last turn ended as it should.")
+        begun: list[LiveTurn] = []
         with self.board.together():
-            turn = self._begin(last.member, "retry" if last.state == "failed" else "continue")
-        self._turns.go(turn)
+            if last is not None and stands:
+                begun.append(self._begin(last.member, "retry" if last.state == "failed" else "continue"))
+            if not stands or self._plan.is_cut_off:
+                begun += self._plan.continue_(begun)
+        self._plan.go(begun)
 
     async def _go_on(self) -> None:
         """A form was answered for which nobody waits: so does its turn, unless somebody is at work already."""
         if await self._is_free():
             self._take_up()
+
+    async def _can_answer(self, texts: Sequence[str], to: Sequence[str] = ()) -> bool:
+        """Whether who is to answer is free to. What works for a plan meanwhile goes on. Raises ``StorageError``."""
+        return await self._is_free() or self._is_free_for(self._called(texts, to))
+
+    def _is_free_for(self, called: Sequence[str], ending: LiveTurn | None = None) -> bool:
+        first = called[0] if called else self._floor.holder
+        return all(
+            live is ending or (not live.answers_user and live.row.member != first) for live in self._turns.all
+        )
+
+    def _answer_next(self, ending: LiveTurn) -> list[LiveTurn]:
+        """A turn has ended: who was called beside it speaks, or what waits is sent, once who is to answer is free."""
+        if self._floor.next and self._is_free_for([self._floor.next], ending):
+            return [self._begin(self._floor.take_next(), ending.row.trigger)]
+        waiting = self.waiting.due()
+        texts = [self.waiting.load(id).text for id in waiting]
+        if waiting and not self._floor.next and self._is_free_for(self._called(texts), ending):
+            return [self._send(waiting)]
+        return []
+
+    def _hold_waiting(self) -> None:
+        if self.waiting.due():
+            self.waiting.hold()
+
+    async def _pause_plan(self) -> None:
+        """A stop reaches who works all the same where the store takes nothing."""
+        with suppress(StorageError):
+            async with self._lock:
+                with self.board.together():
+                    self._plan.stopped()
 
     def _begin(self, member: str, trigger: str) -> LiveTurn:
         """A turn that answers the user, once the trouble of the last one is settled."""
@@ -325,16 +367,18 @@ class Room:
 
     def _answer(self, rows: Sequence[MessageRow], to: Sequence[str] = ()) -> LiveTurn:
         """The turn of the first who is called by what the user said; the others follow it."""
-        called: dict[str, None] = {}
         for row in rows:
             mentions = self._floor.read(row.text)
             named = mentions.to or tuple(to)
-            called |= dict.fromkeys(named)
             data = {**row.data, "to": list(named or (self._floor.holder,))}
             if mentions.unknown:
                 data["unknown"] = list(mentions.unknown)
             messages.update_message(self._store, row.id, data=data)
-        return self._begin(self._floor.said(tuple(called)), rows[-1].id)
+        return self._begin(self._floor.said(self._called([row.text for row in rows], to)), rows[-1].id)
+
+    def _called(self, texts: Sequence[str], to: Sequence[str] = ()) -> tuple[str, ...]:
+        """By name, in the order of the texts; one that names nobody calls ``to``."""
+        return tuple(dict.fromkeys(member for text in texts for member in self._floor.read(text).to or to))
 
     def _is_for(self, live: LiveTurn, text: str) -> bool:
         """Whether a message that steers is for this turn: for the one whom it calls, else for who answers.
@@ -342,7 +386,9 @@ class Room:
         One that calls somebody who is not at work, or several, waits for the end like any other.
         """
         called = self._floor.read(text).to
-        return called == (live.row.member,) if called else live.answers_user
+        if called:
+            return called == (live.row.member,)
+        return live is (self._turns.root or self._turns.of(self._floor.holder))
 
     def _settle_trouble(self, last: TurnRow) -> None:
         """A new turn has begun: the last one's notices offer nothing any more."""

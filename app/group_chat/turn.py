@@ -29,7 +29,7 @@ from app.group_chat.hearing import unheard
 from app.group_chat.keeping import KeepingBoard
 from app.group_chat.members import Members, Prepared
 from app.group_chat.recovery import catch_up, remember
-from app.group_chat.roles import WORKER
+from app.group_chat.roles import COMMANDER, WORKER
 from app.group_chat.segments import SAVE_EVERY, Segments
 from app.group_chat.step_log import StepLog
 from app.group_chat.undoing import Undoing
@@ -271,12 +271,15 @@ class LiveTurn:
 
     def _said(self, session: Session, members: Members, outcomes: Sequence[str]) -> list[UserInput]:
         """Its job, or what was said in the chat and is for it."""
-        if self.errand is not None:
-            return [self.errand.first_words(self.id, session.messages)]
         store, conversation = self.board.store, self.row.conversation
+        job = self.errand.first_words(self.id, session.messages) if self.errand else None
+        if job is not None and self.row.member != COMMANDER:
+            return [job]
         jobs = turns.list_jobs(store, conversation)
         said = messages.list_said(store, conversation, to=self.row.member)
         inputs = unheard(self.row.member, said, jobs, session.messages, members.name_of)
+        if job is not None:
+            return [*inputs, job]
         goes_on = self.row.trigger == "continue"
         if outcomes or (goes_on and not inputs):
             first = compose("go_on" if goes_on else "late_results", outcomes=outcomes).strip()

@@ -123,6 +123,14 @@ SETTINGS: Mapping[str, Setting] = {
             choices=("off", "low", "medium", "high"),
         ),
         Setting(
+            "plan.parallel",
+            "number",
+            1.0,
+            "How many steps of a plan may be done at the same time, for plans that are set from now on.",
+            low=1,
+            high=20,
+        ),
+        Setting(
             "web.search",
             "choice",
             "duckduckgo",

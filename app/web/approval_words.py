@@ -19,6 +19,7 @@ _WANTS = {
     "delete": ("wants to delete a file", "File"),
     "folder": ("wants to look outside the workspace", "Path"),
     "network": ("wants to reach the web", "What it sends"),
+    "plan": ("wants to start a plan", "Steps"),
     "picture": ("wants to have a picture drawn", "Description"),
 }
 _DECIDED = {

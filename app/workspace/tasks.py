@@ -62,10 +62,14 @@ def work_on_task(store: Store, id: str, turn: str, *, given: str) -> TaskRow:
 
 
 def queue_task(store: Store, id: str) -> TaskRow:
-    """One that was cut off waits for its place again; every other one stays as it is. Raises ``NotFound``."""
+    """One that was cut off, or whose form is answered, waits for its place again; every other one stays as it is.
+
+    Raises ``NotFound``.
+    """
     with store.database.transaction():
         row = load_task(store, id)
-        return _change(store, row, state="queued", ended=None) if row.state == "interrupted" else row
+        was_cut_off = row.state in ("interrupted", "waiting_for_form")
+        return _change(store, row, state="queued", ended=None) if was_cut_off else row
 
 
 def end_task(store: Store, id: str, state: TaskState, outcome: str | None = None) -> TaskRow:
@@ -75,11 +79,12 @@ def end_task(store: Store, id: str, state: TaskState, outcome: str | None = None
         return _change(store, row, state=state, outcome=outcome, ended=store.now()) if row.is_open else row
 
 
-def drop_task(store: Store, id: str) -> TaskRow:
-    """One that was cut off is taken up by nobody any more; every other one stays as it ended. Raises ``NotFound``."""
+def cancel_task(store: Store, id: str) -> TaskRow:
+    """Nobody is to do it any more; one that has ended, and was not cut off, stays so. Raises ``NotFound``."""
     with store.database.transaction():
         row = load_task(store, id)
-        return _change(store, row, state="cancelled") if row.state == "interrupted" else row
+        can_go_on = row.is_open or row.state == "interrupted"
+        return _change(store, row, state="cancelled", ended=store.now()) if can_go_on else row
 
 
 def interrupt_tasks(store: Store) -> list[TaskRow]:

@@ -5,7 +5,7 @@ A turn that a crash cut off is still ``running`` at the next start; ``mark_inter
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -148,6 +148,12 @@ def list_turns(store: Store, conversation_id: str, limit: int = 50) -> list[Turn
     return store.database.rows(TurnRow, query.order_by(Turn.started.desc(), Turn.id.desc()).limit(limit))[
         ::-1
     ]
+
+
+def list_of_tasks(store: Store, tasks: Collection[str]) -> list[TurnRow]:
+    """The turns that worked on these, oldest first."""
+    query = Turn.select().where(Turn.task.in_(list(tasks)))
+    return store.database.rows(TurnRow, query.order_by(Turn.started))
 
 
 def list_jobs(store: Store, conversation_id: str) -> frozenset[str]:

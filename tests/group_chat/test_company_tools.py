@@ -7,6 +7,7 @@ from typing import Any
 
 from app.engine.tools import HandsOver, ToolContext, ToolOutput
 from app.group_chat.company_tools import SILENT, commander_tools, guest_tools
+from app.group_chat.plan_tool import plan_tools
 from app.workspace.agent_files import AgentFile
 
 CODER = AgentFile("coder", "Coder", "Writes and checks programs.")
@@ -32,6 +33,7 @@ def test_without_a_team_there_are_workers_without_names_only() -> None:
 
 
 def test_all_of_them_hand_work_over_and_have_articles_of_their_own() -> None:
-    tools = {**commander_tools([CODER], dispatch=work, worker=work, hand_off=work), **guest_tools(work)}
+    given = commander_tools([CODER], dispatch=work, worker=work, hand_off=work)
+    tools = {**given, **guest_tools(work), **plan_tools(["coder"], work)}
     assert set(tools) == SILENT - {"ask_user"}
     assert all(isinstance(tool, HandsOver) and not tool.read_only for tool in tools.values())

@@ -42,6 +42,7 @@ async def test_commander_has_its_tools_and_hears_where_it_works(tmp_path: Path) 
             "run_worker",
             "dispatch_to",
             "hand_off_to",
+            "set_plan",
             "ask_user",
         ]
         assert str(at.workspace) in request.system

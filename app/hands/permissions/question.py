@@ -11,7 +11,7 @@ from app.engine.tools import Tool
 from app.hands.permissions.permit import NOTHING_MORE, Permit
 from app.hands.permissions.rules import Rule
 
-Deed = Literal["command", "input", "read", "change", "delete", "folder", "network", "picture"]
+Deed = Literal["command", "input", "read", "change", "delete", "folder", "network", "picture", "plan"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,71 @@
+"""A plan as it is stored, and back: one row for each plan, so that whatever happens to a step is one write."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from app.group_chat.plan_values import Plan, Step
+from app.group_chat.visibility import Request
+from app.workspace import plans
+from app.workspace.rows import PlanRow
+from app.workspace.store import Store
+
+_TUPLES = ("wait_for", "fields", "output_files")
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPlan:
+    """A plan and the row that it was read from."""
+
+    row: PlanRow
+    plan: Plan
+
+    @property
+    def id(self) -> str:
+        return self.row.id
+
+    @property
+    def is_begun(self) -> bool:
+        return self.row.begun is not None
+
+    @property
+    def is_replaced(self) -> bool:
+        return self.row.state == "replaced"
+
+
+def stored(plan: Plan) -> dict[str, Any]:
+    """As JSON."""
+    return asdict(plan)
+
+
+def find_kept(store: Store, conversation: str) -> KeptPlan | None:
+    """The newest plan of a conversation."""
+    row = plans.find_plan(store, conversation)
+    return read(row) if row else None
+
+
+def read(row: PlanRow) -> KeptPlan:
+    content = row.content
+    request = content["request"]
+    return KeptPlan(
+        row,
+        Plan(
+            tuple(_step(step) for step in content["steps"]),
+            Request(request["text"], tuple(request["attachments"])),
+            content["parallel"],
+            content["stopped"],
+        ),
+    )
+
+
+def in_figures(row: PlanRow, plan: Plan) -> dict[str, Any]:
+    """What the article of the chat shows of it."""
+    counts = Counter(step.status for step in plan.steps)
+    return {"title": row.title, "state": row.state, "steps": len(plan.steps), "counts": dict(counts)}
+
+
+def _step(kept: Mapping[str, Any]) -> Step:
+    return Step(**{**kept, **{name: tuple(kept[name]) for name in _TUPLES}})
