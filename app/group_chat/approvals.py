@@ -166,7 +166,7 @@ def subject(waiting: Waiting) -> dict[str, Any]:
     return {
         "tool": waiting.call.name,
         "payload": shown_in_lines(question.payload),
-        "reasons": list(question.reasons),
+        "reasons": [shown(reason) for reason in question.reasons],
         "facts": [[name, shown(value)] for name, value in question.facts],
         "rules": [shown(rule.text) for rule in question.rules],
         "offers": list(waiting.offers),

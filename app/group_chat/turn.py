@@ -338,8 +338,8 @@ class LiveTurn:
             self._set_floor("tool", waiting.call.name)
 
     def _set_floor(self, state: FloorState, detail: str | None = None) -> None:
-        if self._open_forms and state != "stopping":
-            state, detail = "asking", FORM
+        if state != "stopping" and (self._open_forms or (self._approvals and self._approvals.waiting)):
+            state, detail = "asking", FORM if self._open_forms else None
         if self.floor.state == "stopping" or (self.floor.state, self.floor.detail) == (state, detail):
             return
         before, self.floor = self.floor, replace(self.floor, state=state, detail=detail)

@@ -53,6 +53,13 @@ async def asked(at: House, number: int = 1) -> MessageRow:
     raise AssertionError
 
 
+async def ended(at: House, call_id: str) -> None:
+    with anyio.fail_after(20):
+        async for _ in at.room.feed.follow(0):
+            if any(row.data.get("call_id") == call_id and row.state == "done" for row in at.rows()):
+                return
+
+
 def decisions(at: House) -> list[tuple[str, str | None]]:
     return [(row.state, row.data.get("decision")) for row in at.rows() if row.kind == "approval"]
 
@@ -205,5 +212,32 @@ async def test_nothing_hides_in_a_question_or_looks_like_a_part_of_it(tmp_path: 
         assert row.data["payload"] == "\\u202etxt.exe\\x07\n\ttwo\\u200b\n"
         assert row.data["facts"][0] == ["File", "a\\nNetwork: off\\x1b[2K.txt"]
         assert all(line.isprintable() for line in (*row.data["rules"], *row.data["reasons"]))
+        await at.room.decide(row.id, "deny")
+        await at.quiet()
+
+
+async def test_an_edit_is_shown_line_by_line_with_where_it_is_made_however_long_it_is(tmp_path: Path) -> None:
+    old, new = ("\n".join(f"{word} {n}" for n in range(600)) for word in ("old", "new"))
+    edit = [call("edit_file", "two", path="a", old_string=old, new_string=f"same\n{new}", replace_all=True)]
+    async with cautious(tmp_path, [*looks("a")], edit, say("Done.")) as at:
+        (at.workspace / "a").write_text(old)
+        row = await asked(at)
+        lines = row.data["payload"].split("\n")
+        assert [line for line in lines if line[0] == "-"] == [f"- old {n}" for n in range(600)]
+        assert [line for line in lines if line[0] == "+"] == ["+ same", *(f"+ new {n}" for n in range(600))]
+        assert ["Changed", "everywhere it stands in the file"] in row.data["facts"]
+        await at.room.decide(row.id, "deny")
+        await at.quiet()
+
+
+async def test_a_turn_waits_for_its_user_as_long_as_one_of_its_questions_is_open(tmp_path: Path) -> None:
+    """Two calls side by side: one asks, and the other ends meanwhile."""
+    both = [call("read_file", "one", path="../other.txt"), call("read_file", "two", 1, path="a")]
+    async with cautious(tmp_path, both, say("Done.")) as at:
+        (at.workspace / "a").write_text("here")
+        (tmp_path / "other.txt").write_text("there")
+        row = await asked(at)
+        await ended(at, "two")
+        assert at.room.floor.state == "asking"
         await at.room.decide(row.id, "deny")
         await at.quiet()

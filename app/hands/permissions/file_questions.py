@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import ndiff
+from difflib import unified_diff
+from itertools import islice
 from pathlib import Path
 
 from app.engine.messages import ToolCall
@@ -65,7 +66,7 @@ class FileQuestions:
             _deed(call, found),
             payload=_payload(call, label),
             reasons=decision.reasons,
-            facts=(("File", label), ("Folder", str(folder or self.gate.workspace))),
+            facts=tuple(self._told(call, label, folder)),
             rules=self._offers(call, label, found, folder if is_asked_for else None),
             permit=permit,
         )
@@ -82,6 +83,12 @@ class FileQuestions:
             yield Finding("deletes", name, "would be deleted, and this conversation did not make it")
         if not tool.read_only:
             yield Finding("changes", "", "it changes a file, and access is cautious")
+
+    def _told(self, call: ToolCall, label: str, folder: Path | None) -> Iterator[tuple[str, str]]:
+        yield "File", label
+        yield "Folder", str(folder or self.gate.workspace)
+        if call.arguments.get("replace_all"):
+            yield "Changed", "everywhere it stands in the file"
 
     def _outside(self, typed: str) -> Path | None:
         """Where a path leads that lies in no open folder, unless it is closed or nothing is there."""
@@ -139,14 +146,19 @@ def _deed(call: ToolCall, found: frozenset[Category]) -> Deed:
     return "folder" if "outside" in found else "read"
 
 
+def _changed_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+    """All of both; ``ndiff`` would take minutes for some hundred lines."""
+    lines = unified_diff(old, new, n=len(old) + len(new), lineterm="")
+    yield from (f"{line[0]} {line[1:]}".rstrip() for line in islice(lines, 3, None))
+
+
 def _payload(call: ToolCall, label: str) -> str:
     """The change itself, line by line; for what changes nothing, what is looked at."""
     arguments = call.arguments
     match call.name:
         case "edit_file":
             old, new = str(arguments.get("old_string", "")), str(arguments.get("new_string", ""))
-            lines = (line for line in ndiff(old.splitlines(), new.splitlines()) if line[0] != "?")
-            text = "\n".join(line.rstrip() for line in lines)
+            text = "\n".join(_changed_lines(old.splitlines(), new.splitlines()))
         case "write_file":
             text = str(arguments.get("content", ""))
         case _:
