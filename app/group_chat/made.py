@@ -9,6 +9,7 @@ from pathlib import Path
 from app.hands.errors import SnapshotTrouble
 from app.hands.undo.history import History
 from app.workspace.rows import StepRow
+from app.workspace.steps import RESTORE
 
 MOST_LOOKED_AT = 50_000
 """Names in a folder; of a larger one it is not said that all was made."""
@@ -46,7 +47,8 @@ class Made:
                 changes = history.changes([history.step(row.before, row.after or "")])
             except SnapshotTrouble:
                 continue  # given up since: what it made asks
-            self._made |= {change.path for change in changes if change.kind == "added"}
+            if row.tool != RESTORE:  # what that brings back may be the user's
+                self._made |= {change.path for change in changes if change.kind == "added"}
             self._made -= {change.path for change in changes if change.kind == "removed"}
 
     def _is_made(self, place: Path | None) -> bool:

@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from app.engine.scripted import ScriptedModel, call, say
+from app.group_chat.undoing import Part
 from app.hands.permissions.access import AccessMode
 from app.hands.permissions.confinement import Access, Badge, Unconfined, find_confinement
 from app.hands.permissions.rules import FOLDERS, READING, WRITING, Rule
@@ -387,6 +388,20 @@ class TestDeleting:
             await at.room.decide(row.id, "allow_once")
             await at.quiet()
             assert not (at.workspace / "old.md").exists()
+
+    async def test_what_undo_brought_back_was_not_made_here(self, tmp_path: Path) -> None:
+        first, second = bash("rm old.md", "one"), bash("rm old.md", "two")
+        async with house(tmp_path, ScriptedModel(first, say("Gone."), second, say("Done."))) as at:
+            (at.workspace / "old.md").write_text("old")
+            await ask(at)
+            await at.room.decide((await question(at)).id, "allow_once")
+            await at.quiet()
+            await at.room.undoing.restore(Part(at.room.undoing.deeds()[-1].id))
+            assert (at.workspace / "old.md").read_text() == "old"
+            await ask(at)
+            await at.room.decide((await question(at, 2)).id, "deny")
+            await at.quiet()
+            assert (at.workspace / "old.md").exists()
 
 
 class TestTheWeb:
