@@ -38,10 +38,10 @@ class Masking:
     def _learn(self) -> None:
         stamp = self._secrets.stamp()
         if stamp != self._stamp:
-            self._stamp = stamp
             for value in self._secrets.values():
                 for part in _parts(value):
                     self._redactor.learn(part)
+            self._stamp = stamp  # last: another thread that finds it counts on what was learnt
 
 
 def _parts(value: str) -> Iterator[str]:
