@@ -11,7 +11,7 @@ from e2e.watch import Watch
 from tests.fakes.llm_client import FakeLLM
 
 
-def test_without_a_key_the_demo_shows_the_real_loop(server: Server, page: Page) -> None:
+def test_without_a_key_the_demo_shows_two_members_at_work(server: Server, page: Page) -> None:
     page.goto(server.start())
     expect(page).to_have_url(f"{server.url}/welcome")
     expect(page.get_by_role("heading", name="Welcome aboard")).to_be_visible()
@@ -19,8 +19,9 @@ def test_without_a_key_the_demo_shows_the_real_loop(server: Server, page: Page) 
     page.get_by_role("button", name="Try without a key").click()
     talk = Talk(page, page.url)
     expect(talk.articles("tool_call")).not_to_have_count(0)
-    expect(talk.articles("assistant")).not_to_have_count(0)
-    expect(talk.button("Send")).to_be_visible()
+    expect(talk.articles("dispatch")).to_have_count(2, timeout=20_000)
+    expect(page.locator('#log [data-member="writer"][data-kind="tool_call"]')).to_have_count(1)
+    expect(talk.button("Send")).to_be_visible(timeout=20_000)
     expect(page.get_by_role("combobox", name="Model")).to_contain_text("Demo model: scripted, not an AI")
 
 
