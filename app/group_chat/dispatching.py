@@ -158,11 +158,26 @@ class Dispatching:
         )
         data = {"to": row.member, "how": "again", "task": again.id}
         asked = self._board.add("dispatch", member=USER, turn=None, text=row.job, data=data)
+        return self._begin_alone(again, asked.id, model)
+
+    def find_alone(self, turn_id: str) -> TaskRow | None:
+        """The task of a turn, where the user asked for it and nobody waits for it."""
+        task = turns.load_turn(self._store, turn_id).task
+        row = tasks.find_task(self._store, task) if task else None
+        return row if row and row.asker == USER else None
+
+    def go_on_alone(self, row: TaskRow) -> LiveTurn:
+        """Such a job goes on where it was cut off. In a transaction, under the lock."""
+        before = turns.load_turn(self._store, row.turn or "")
+        return self._begin_alone(row, before.trigger)
+
+    def _begin_alone(self, row: TaskRow, asked: str, model: str | None = None) -> LiveTurn:
+        """``asked``: the article in which the user asks for it."""
         asking = turns.load_turn(self._store, row.given)
         told = carry(led_to(self._store, asking), Request(row.job)).text
-        errand = Errand(again, UserInput(told, asked.id), is_alone=True, model=model)
-        live = self._turns.begin(row.member, trigger=asked.id, part="dispatched", errand=errand)
-        self._tell(tasks.work_on_task(self._store, again.id, live.id, given=row.given))
+        errand = Errand(row, UserInput(told, asked), is_alone=True, model=model)
+        live = self._turns.begin(row.member, trigger=asked, part="dispatched", errand=errand)
+        self._tell(tasks.work_on_task(self._store, row.id, live.id, given=row.given))
         return live
 
     # The tools

@@ -66,9 +66,9 @@ class OpenForms:
         lock: anyio.Lock,
         unreadable: Unreadable,
         plan: OfPlan,
-        go_on: Callable[[], Awaitable[object]],
+        go_on: Callable[[MessageRow], Awaitable[object]],
     ) -> None:
-        """``unreadable`` looks at the disk. ``go_on``, under the lock, takes up the turn that was cut off, if any."""
+        """``unreadable`` looks at the disk. ``go_on``, under the lock, takes up the turn of a form that was cut off."""
         self._board = board
         self._store = board.store
         self._lock = lock
@@ -84,8 +84,8 @@ class OpenForms:
     async def hear(
         self, live: LiveTurn, before: TurnRow | None, history: Sequence[Message]
     ) -> list[UserInput]:
-        """What came of the forms of the turn before, of which its member knows nothing. Waits for those still open."""
-        if before is None:
+        """What came of the forms of the turn before, where it goes on from there. Waits for those still open."""
+        if before is None or before.task != live.row.task:
             return []
         left = [row for row in messages.list_of_turn(self._store, before.id) if _is_unheard(row, history)]
         for (
@@ -171,7 +171,7 @@ class OpenForms:
             elif is_of_plan:
                 self._plan.go(begun)
             else:
-                await self._go_on()
+                await self._go_on(row)
 
     def _open(self, form_id: str) -> MessageRow:
         row = messages.find_message(self._store, form_id)

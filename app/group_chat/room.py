@@ -37,6 +37,7 @@ from app.group_chat.waiting import SteeredMessages, WaitingList
 from app.infra.feed import Feed
 from app.models.errors import StorageError
 from app.workspace import conversations, messages, sessions, tasks, turns
+from app.workspace.agent_files import AgentFile
 from app.workspace.rows import MessageRow, QueueKind, TaskRow, TurnRow
 from app.workspace.store import Store
 
@@ -94,6 +95,10 @@ class Room:
     def holder(self) -> str:
         """Who answers a message that names nobody."""
         return self._floor.holder
+
+    def team(self) -> list[AgentFile]:
+        """The agents that can be called now. Looks at the disk."""
+        return self._floor.team()
 
     def counts_later(self, model: str | None) -> bool:
         """Whether the turn that runs began with another choice of model: this one is for the next."""
@@ -314,10 +319,17 @@ class Room:
                 begun += self._plan.continue_(begun)
         self._plan.go(begun)
 
-    async def _go_on(self) -> None:
+    async def _go_on(self, form: MessageRow) -> None:
         """A form was answered for which nobody waits: so does its turn, unless somebody is at work already."""
-        if await self._is_free():
+        if not await self._is_free():
+            return
+        alone = self._dispatching.find_alone(form.turn or "")
+        if alone is None:
             self._take_up()
+            return
+        with self.board.together():
+            live = self._dispatching.go_on_alone(alone)
+        self._turns.go(live)
 
     async def _can_answer(self, texts: Sequence[str], to: Sequence[str] = ()) -> bool:
         """Whether who is to answer is free to. What works for a plan meanwhile goes on. Raises ``StorageError``."""

@@ -9,9 +9,11 @@ from typing import Any
 import anyio
 import pytest
 
+from app.engine.errors import ProviderError
 from app.engine.scripted import call, say
 from app.group_chat.errors import NothingToDecide
 from app.group_chat.events import FormShown
+from app.models.errors import StorageError
 from app.workspace import agents, tasks
 from app.workspace.agent_files import AgentFile
 from app.workspace.rows import MessageRow
@@ -184,6 +186,33 @@ async def test_two_members_ask_at_once_and_are_answered_in_either_order(
         assert state_of(at) == ["done", "done"]
 
 
+async def test_where_nothing_can_be_stored_no_form_is_waited_for(tmp_path: Path) -> None:
+    model = TeamModel(commander=[[ask(SIZE)]])
+    model.gates = {"commander": anyio.Event()}
+    async with house(tmp_path, model) as at:
+        await at.room.post("Paint boats.", client_id="c1")
+        await model.asks("commander")
+        at.freeze()
+        model.gates["commander"].set()
+        await until(at, lambda: at.room.list_turns()[-1].state == "failed")
+        at.freeze(False)
+        await at.quiet()
+
+
+async def test_an_answer_that_cannot_be_stored_is_not_sent_and_can_be_sent_again(tmp_path: Path) -> None:
+    async with house(tmp_path, TeamModel(commander=[[ask(SIZE)], say("Done.")])) as at:
+        await at.room.post("Paint boats.", client_id="c1")
+        (form,) = await asked(at)
+        at.freeze()
+        with pytest.raises(StorageError):
+            await at.room.forms.answer(form.id, {"size": ["7"]})
+        at.freeze(False)
+        assert ends(at) == [("streaming", None)]
+        await at.room.forms.answer(form.id, {"size": ["7"]})
+        await at.quiet()
+        assert ends(at) == [("done", "sent")]
+
+
 async def test_who_may_only_have_certain_tools_has_it_where_it_is_among_them(tmp_path: Path) -> None:
     model = TeamModel(painter=[say("Here.")], asker=[say("Here.")])
     async with house(tmp_path, model) as at:
@@ -266,6 +295,28 @@ class TestAfterARestart:
             await after.quiet()
             assert state_of(after) == ["done"]
             assert '"size": 7' in heard(model.asked["coder"][0])
+
+    async def test_a_job_that_the_user_began_anew_goes_on_with_its_answer_and_nobody_else_does(
+        self, tmp_path: Path, die: Callable[[House], None]
+    ) -> None:
+        refused = ProviderError("auth", "The key was refused.")
+        first = TeamModel(
+            commander=[dispatch(("coder", "One.")), say("It failed.")], coder=[[refused], [ask(SIZE)]]
+        )
+        async with house(tmp_path, first) as at:
+            await at.say("Paint boats.")
+            (job,) = tasks.list_tasks(at.store, at.room.id)
+            await at.room.retry_task(job.id)
+            (form,) = await asked(at)
+            await until(at, lambda: "waiting_for_form" in state_of(at))
+            die(at)
+        model = TeamModel(coder=[say("Seven.")])
+        async with house(tmp_path, model, conversation=at.room.id) as after:
+            await after.room.forms.answer(form.id, {"size": ["7"]})
+            await after.quiet()
+            assert state_of(after)[-1] == "done"
+            assert '"size": 7' in heard(model.asked["coder"][0])
+            assert after.rows()[-1].text == "Seven."
 
     async def test_stop_ends_a_form_that_is_waited_for_again(
         self, tmp_path: Path, die: Callable[[House], None]
