@@ -8,6 +8,7 @@ that it was made for. For other tools it is the one thing they ask about: a file
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from collections.abc import Sequence
@@ -64,6 +65,13 @@ class Rule:
             return False
         return words == self.words if self.exact else words[: len(self.words)] == self.words
 
+    def concerns(self, words: tuple[str, ...] | None) -> bool:
+        """As ``fits``, also with the program as a path and with options between: for what forbids or asks."""
+        if not words:
+            return False
+        named = (posixpath.basename(words[0]), *words[1:])
+        return self.fits(words) or (not self.exact and _begins(named, self.words))
+
 
 def apply(rules: Sequence[Rule], verdict: Verdict, mode: AccessMode, *, confined: bool) -> Decision:
     """What happens to a command, once the user's rules are heard."""
@@ -75,7 +83,7 @@ def apply(rules: Sequence[Rule], verdict: Verdict, mode: AccessMode, *, confined
         named = [
             rule
             for rule in rules
-            if rule.answer == answer and any(rule.fits(c.words) for c in verdict.commands)
+            if rule.answer == answer and any(rule.concerns(c.words) for c in verdict.commands)
         ]
         if named:
             return Decision(answer, tuple(f"There is a rule about {rule.text}." for rule in named))
@@ -143,6 +151,18 @@ def _beginning(words: tuple[str, ...]) -> int | None:
         if begins:
             return len(patterns)
     return None
+
+
+def _begins(words: tuple[str, ...], said: tuple[str, ...]) -> bool:
+    """Whether words begin with what was said, but for options between, each with one word that may be its value."""
+    at, before = {0}, ""
+    for word in words:
+        passed = at if before and (word.startswith("-") or before.startswith("-")) else set[int]()
+        at = {place + 1 for place in at if word == said[place]} | passed
+        if len(said) in at:
+            return True
+        before = word
+    return False
 
 
 def _asks(command: Judged, mode: AccessMode, confined: bool) -> bool:

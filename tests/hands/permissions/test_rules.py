@@ -139,10 +139,25 @@ def test_deny_wins_then_ask_then_allow() -> None:
         "X=1 git push > a",
         "env git push",
         "cd .. && git push",
+        "/usr/bin/git push",
+        "git -C sub push",
+        "git --no-pager push origin",
+        "git -c a=b -C sub push",
     ],
 )
 def test_a_rule_that_denies_is_found_in_every_wrapping(command: str) -> None:
     assert answer(command, rule("deny", "git", "push"), mode="trusted") == "deny"
+
+
+@pytest.mark.parametrize("command", ["git stash push", "git commit -m push", "git status", "echo git push"])
+def test_a_rule_that_denies_leaves_what_only_looks_like_it(command: str) -> None:
+    assert answer(command, rule("deny", "git", "push"), mode="trusted") == "allow"
+
+
+def test_a_rule_that_allows_takes_words_as_they_stand() -> None:
+    allow = allowed("git push origin main")
+    assert answer("git push origin main", allow) == "allow"
+    assert answer("/usr/bin/git push origin main", allow) == "ask"
 
 
 def test_a_rule_can_ask_where_the_mode_would_not() -> None:
