@@ -326,6 +326,13 @@ def handed_off(stage: Stage) -> None:
     expect(talk.answer).to_contain_text("You said")
 
 
+def mention(stage: Stage) -> None:
+    """A name is begun."""
+    talk = stage.talk()
+    talk.box.press_sequentially("Ask @")
+    expect(stage.page.get_by_role("option", name="Researcher")).to_be_visible()
+
+
 def rail_drawer(stage: Stage) -> None:
     stage.page.set_viewport_size(PHONE)
     done(stage)
@@ -538,6 +545,7 @@ STATES: Mapping[str, Callable[[Stage], None]] = {
     "team-done": team_done,
     "task": task,
     "handed-off": handed_off,
+    "mention": mention,
     "circles": circles,
     "stopped": stopped,
     "interrupted": interrupted,

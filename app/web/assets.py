@@ -18,6 +18,7 @@ SCRIPTS = (
     "js/entries.js",
     "js/connection.js",
     "js/scroll.js",
+    "js/complete.js",
     "js/composer.js",
     "js/dialogs.js",
     "js/asks.js",

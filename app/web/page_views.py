@@ -74,6 +74,16 @@ class QueuedView:
 
 
 @dataclass(frozen=True, slots=True)
+class Callee:
+    """A member that the user can call by ``@`` and its name."""
+
+    id: str
+    name: str
+    hue: str
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
 class ModelOption:
     """One model that can be picked alone. ``value`` is ``provider/model``."""
 

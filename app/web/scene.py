@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from app.group_chat.bus import Bus
 from app.group_chat.events import DeskEvent
+from app.group_chat.roles import COMMANDER
 from app.group_chat.room import Room
 from app.hands.machine import Machine
 from app.infra.feed import Feed
@@ -23,6 +24,7 @@ from app.web.job_views import JobView, job_view
 from app.web.member_words import FindAgent
 from app.web.page_views import (
     BudgetLine,
+    Callee,
     Composer,
     ModelOption,
     Picker,
@@ -34,7 +36,7 @@ from app.web.page_views import (
     queue_view,
     rail_groups,
 )
-from app.web.plain import first_line
+from app.web.plain import first_line, one_line
 from app.web.spans import newest_spans
 from app.web.task_views import TaskView, TurnView, task_view, turn_view
 from app.web.timeline import timeline
@@ -134,6 +136,7 @@ class Scenes:
             "floor": floor_view(room.at_work, room.holder, self._jobs_at_work(room), self.agents),
             "queue": queue_view(queue.list_queued(self.store, room.id)),
             "composer": self._composer(room, row),
+            "roster": self._roster(room),
             "examples": SUGGESTIONS,
         }
 
@@ -196,6 +199,15 @@ class Scenes:
         return {
             row.turn: first_line(row.job, 60) for row in room.list_tasks() if row.turn in at_work and row.turn
         }
+
+    def _roster(self, room: Room) -> tuple[Callee, ...]:
+        """Commander first, then the agents that can be asked now."""
+        commander = Callee(COMMANDER, "Commander", "cmd", "Leads the conversation and works with all of them")
+        agents = (
+            Callee(each.id, one_line(each.name), each.color, one_line(each.description))
+            for each in room.team()
+        )
+        return (commander, *agents)
 
     def _picker(self, room: Room, chosen: str | None) -> Picker:
         """Every model on offer; one that was chosen and is gone stays visible."""

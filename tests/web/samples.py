@@ -21,6 +21,7 @@ from app.web.floor_views import floor_view
 from app.web.job_views import JobView
 from app.web.member_words import Person
 from app.web.page_views import (
+    Callee,
     Composer,
     ModelOption,
     Picker,
@@ -229,6 +230,7 @@ def values(messages: Sequence[MessageView] = (), floor: Floor = RESTING, **more:
         "earlier": None,
         "floor": floor_view([floor] if floor.is_live else []),
         "queue": queue_view(queued),
+        "roster": (Callee("commander", "Commander", "cmd", "Leads"), Callee("own-one", "Own <b>", "a1", "")),
         "examples": SUGGESTIONS,
         "composer": Composer(
             floor.is_live, "steer", Picker(False, "a/b, then c/d", (ModelOption("a/b", "a/b", False),))
