@@ -160,16 +160,14 @@ class Dispatching:
         asked = self._board.add("dispatch", member=USER, turn=None, text=row.job, data=data)
         return self._begin_alone(again, asked.id, model)
 
-    def find_alone(self, turn_id: str) -> TaskRow | None:
-        """The task of a turn, where the user asked for it and nobody waits for it."""
-        task = turns.load_turn(self._store, turn_id).task
-        row = tasks.find_task(self._store, task) if task else None
-        return row if row and row.asker == USER else None
+    def go_on_alone(self, turn_id: str) -> LiveTurn | None:
+        """The job of a turn that was cut off goes on, where the user had asked for it and nobody else takes it up.
 
-    def go_on_alone(self, row: TaskRow) -> LiveTurn:
-        """Such a job goes on where it was cut off. In a transaction, under the lock."""
-        before = turns.load_turn(self._store, row.turn or "")
-        return self._begin_alone(row, before.trigger)
+        In a transaction, under the lock.
+        """
+        turn = turns.load_turn(self._store, turn_id)
+        row = tasks.find_task(self._store, turn.task) if turn.task else None
+        return self._begin_alone(row, turn.trigger) if row and row.asker == USER else None
 
     def _begin_alone(self, row: TaskRow, asked: str, model: str | None = None) -> LiveTurn:
         """``asked``: the article in which the user asks for it."""

@@ -24,7 +24,7 @@ from app.group_chat.approvals import Rules
 from app.group_chat.equipment import Depot, Equipment
 from app.group_chat.errands import Part
 from app.group_chat.errors import FolderMissing, MemberGone
-from app.group_chat.gates import path_gate
+from app.group_chat.gates import path_gate, unreadable
 from app.group_chat.made import Made
 from app.group_chat.outside import NOTHING_OUTSIDE, Artist, Outside, goes_to
 from app.group_chat.roles import COMMANDER, WORKER
@@ -32,7 +32,6 @@ from app.group_chat.undoing import open_history
 from app.hands.instructions import Instructions, read_instructions
 from app.hands.machine import Machine
 from app.hands.permissions.confinement import Confinement
-from app.hands.permissions.paths import PathGate
 from app.hands.permissions.rules import Rule
 from app.hands.pictures import StoredPictures
 from app.hands.results import StoredResults
@@ -42,7 +41,7 @@ from app.prompts.rendering import compose
 from app.providers.budget import Budget
 from app.providers.drawing import Count, Drawing
 from app.providers.resting import Resting
-from app.workspace import agents, rules, sessions, steps
+from app.workspace import agents, conversations, rules, sessions, steps
 from app.workspace.agent_files import AgentFile
 from app.workspace.agent_tools import ALL_TOOLS
 from app.workspace.budgets import is_strict, list_limits
@@ -191,9 +190,10 @@ class Members:
             models, partial(list_limits, self._store, conversation.id), partial(is_strict, self._store)
         )
 
-    def path_gate(self, conversation: ConversationRow) -> PathGate:
-        """What the hands of a conversation may look at. Looks at the disk."""
-        return path_gate(self._folder, conversation)
+    def unreadable(self, conversation_id: str, path: str) -> str:
+        """What is wrong with a path that the user typed, see ``gates.unreadable``. Looks at the disk."""
+        conversation = conversations.load_conversation(self._store, conversation_id)
+        return unreadable(path_gate(self._folder, conversation), path)
 
     def history(self, conversation_id: str) -> History:
         """What the folder of a conversation held before and after each step. Looks at the disk; raises ``NotFound``."""

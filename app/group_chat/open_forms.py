@@ -18,7 +18,7 @@ from app.group_chat.board import Board
 from app.group_chat.company_tools import CompanyTool, Work
 from app.group_chat.errors import NothingToDecide
 from app.group_chat.events import FormShown, RowChanged
-from app.group_chat.forms import SCHEMA, Form, Typed, Unreadable, check_answers, read_form
+from app.group_chat.forms import SCHEMA, Form, Typed, check_answers, read_form
 from app.group_chat.turn import LiveTurn
 from app.prompts.rendering import compose
 from app.workspace import messages
@@ -64,11 +64,12 @@ class OpenForms:
         self,
         board: Board,
         lock: anyio.Lock,
-        unreadable: Unreadable,
+        unreadable: Callable[[str, str], str],
         plan: OfPlan,
         go_on: Callable[[MessageRow], Awaitable[object]],
     ) -> None:
-        """``unreadable`` looks at the disk. ``go_on``, under the lock, takes up the turn of a form that was cut off."""
+        """``unreadable`` is that of ``check_answers``, of a conversation by its id. ``go_on``, under the lock, takes up the
+        turn of a form that was cut off."""
         self._board = board
         self._store = board.store
         self._lock = lock
@@ -106,7 +107,9 @@ class OpenForms:
         Raises ``NothingToDecide``, ``StorageError``.
         """
         form = Form.of(self._open(form_id).data)
-        checked = await run_sync(partial(check_answers, form, typed, self._unreadable))
+        checked = await run_sync(
+            partial(check_answers, form, typed, partial(self._unreadable, self._board.conversation))
+        )
         if not checked.errors:
             await self._end(form_id, answer="sent", answers=dict(checked.answers))
         return checked.errors

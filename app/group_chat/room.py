@@ -14,16 +14,9 @@ from app.group_chat.approvals import TOO_LATE
 from app.group_chat.board import Board
 from app.group_chat.dispatching import Dispatching
 from app.group_chat.errors import EmptyMessage, NothingToDecide, NothingToResume, RoomBusy
-from app.group_chat.events import (
-    ConversationChanged,
-    Floor,
-    FloorChanged,
-    RoomEvent,
-    RowAdded,
-)
+from app.group_chat.events import ConversationChanged, Floor, FloorChanged, RoomEvent, RowAdded
 from app.group_chat.floor import TakenBack
 from app.group_chat.floor_keeping import FloorKeeper
-from app.group_chat.gates import unreadable
 from app.group_chat.live_turns import LiveTurns, StartTask
 from app.group_chat.members import Members
 from app.group_chat.open_forms import OpenForms
@@ -36,7 +29,7 @@ from app.group_chat.undoing import Undoing
 from app.group_chat.waiting import SteeredMessages, WaitingList
 from app.infra.feed import Feed
 from app.models.errors import StorageError
-from app.workspace import conversations, messages, sessions, tasks, turns
+from app.workspace import messages, sessions, tasks, turns
 from app.workspace.agent_files import AgentFile
 from app.workspace.rows import MessageRow, QueueKind, TaskRow, TurnRow
 from app.workspace.store import Store
@@ -78,7 +71,7 @@ class Room:
         self._dispatching = Dispatching(
             self.board, self._turns, self._floor, self._lock, self.planning.tools_of
         )
-        self.forms = OpenForms(self.board, self._lock, self._unreadable, self._plan, self._go_on)
+        self.forms = OpenForms(self.board, self._lock, members.unreadable, self._plan, self._go_on)
 
     @property
     def floor(self) -> Floor:
@@ -287,11 +280,6 @@ class Room:
                 raise RoomBusy("A turn is running. Stop it or wait for its end, then undo.")
             yield
 
-    def _unreadable(self, path: str) -> str:
-        """See ``Unreadable``."""
-        row = conversations.load_conversation(self._store, self.id)
-        return unreadable(self._members.path_gate(row), path)
-
     # All that follows is called under the lock.
 
     async def _is_free(self) -> bool:
@@ -321,15 +309,10 @@ class Room:
 
     async def _go_on(self, form: MessageRow) -> None:
         """A form was answered for which nobody waits: so does its turn, unless somebody is at work already."""
-        if not await self._is_free():
-            return
-        alone = self._dispatching.find_alone(form.turn or "")
-        if alone is None:
-            self._take_up()
-            return
-        with self.board.together():
-            live = self._dispatching.go_on_alone(alone)
-        self._turns.go(live)
+        if await self._is_free():
+            with self.board.together():
+                alone = self._dispatching.go_on_alone(form.turn or "")
+            self._turns.go(alone) if alone else self._take_up()
 
     async def _can_answer(self, texts: Sequence[str], to: Sequence[str] = ()) -> bool:
         """Whether who is to answer is free to. What works for a plan meanwhile goes on. Raises ``StorageError``."""
