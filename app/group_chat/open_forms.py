@@ -68,8 +68,10 @@ class OpenForms:
         plan: OfPlan,
         go_on: Callable[[MessageRow], Awaitable[object]],
     ) -> None:
-        """``unreadable`` is that of ``check_answers``, of a conversation by its id. ``go_on``, under the lock, takes up the
-        turn of a form that was cut off."""
+        """``unreadable`` is that of ``check_answers``, of a conversation by its id.
+
+        ``go_on``, under the lock, takes up the turn of a form that was cut off.
+        """
         self._board = board
         self._store = board.store
         self._lock = lock
