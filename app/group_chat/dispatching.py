@@ -26,6 +26,7 @@ from app.group_chat.errands import Errand
 from app.group_chat.events import FORM, TaskChanged
 from app.group_chat.floor import Dispatched, HandedBack, HandedOff
 from app.group_chat.floor_keeping import FloorKeeper
+from app.group_chat.hearing import quoted
 from app.group_chat.leading import count_turns, given_before, is_heard, led_to, stretch
 from app.group_chat.live_turns import QUIET_WITHIN, LiveTurns
 from app.group_chat.outcomes import outcome
@@ -230,8 +231,9 @@ class Dispatching:
         with self._board.together():
             refusal = self._floor.pass_(HandedBack(member, unfinished=open_ones))
             if not refusal:
+                name, words = self._floor.name_of(member), "\n\n".join(filter(None, (reason, summary)))
                 told = compose(
-                    "handed_back", name=self._floor.name_of(member), reason=reason, summary=summary
+                    "handed_back", name=name, said=quoted(name, "Commander", words) if words else ""
                 )
                 self._add(asker, COMMANDER, reason, how="handback", told=told)
         return refusal

@@ -65,8 +65,10 @@ def _words(said: Said, member: str, name_of: NameOf) -> str:
     if len(text) > LONGEST_HEARD:
         half = LONGEST_HEARD // 2
         text = f"{text[:half]}\n[…]\n{text[-half:]}"
-    text = _FRAME.sub(r"&lt;\1", text)
     to = "the user" if said.to == (USER,) else ", ".join(map(name_of, said.to))
-    return compose(
-        "overheard", author="the user" if said.author == USER else name_of(said.author), to=to, text=text
-    )
+    return quoted("the user" if said.author == USER else name_of(said.author), to, text)
+
+
+def quoted(author: str, to: str, text: str) -> str:
+    """Words of others, in a frame that they cannot close: they are no instructions of the user."""
+    return compose("overheard", author=author, to=to, text=_FRAME.sub(r"&lt;\1", text))
