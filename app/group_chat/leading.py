@@ -9,7 +9,7 @@ from app.engine.messages import Message
 from app.group_chat.hearing import addressed
 from app.group_chat.roles import USER
 from app.group_chat.visibility import Request
-from app.workspace import messages, tasks, turns
+from app.workspace import messages, plans, tasks, turns
 from app.workspace.rows import MessageRow, TaskRow, TurnRow
 from app.workspace.store import Store
 
@@ -27,7 +27,9 @@ def stretch(store: Store, turn: TurnRow) -> list[TurnRow]:
 
 
 def count_turns(store: Store, turn: TurnRow) -> int:
-    """How many turns the user's message has set off by now, whoever took them."""
+    """How many turns the user's message has set off by now, whoever took them; a plan's are among them."""
+    while (setter := _set_by(store, turn)) is not None:
+        turn = setter
     return tasks.count_turns_since(store, turn.conversation, stretch(store, turn)[-1].trigger)
 
 
@@ -66,6 +68,15 @@ def _sent_with(store: Store, turn: TurnRow) -> list[MessageRow]:
     before = messages.list_messages(store, turn.conversation, before_position=first.position)
     together = takewhile(lambda row: row.kind == "user" and row.turn is None, reversed(before))
     return [*(row for row in reversed([*together]) if turn.member in addressed(row)), first]
+
+
+def _set_by(store: Store, turn: TurnRow) -> TurnRow | None:
+    """For a turn of a plan the one that set it, where a member did."""
+    task = tasks.find_task(store, turn.task) if turn.task else None
+    if task is None or task.kind != "plan":
+        return None
+    setter = plans.load_plan(store, task.given).turn
+    return turns.find_turn(store, setter) if setter else None
 
 
 def _goes_on(turn: TurnRow) -> bool:

@@ -117,7 +117,9 @@ class PlanDriver:
         task = _work_of(live)
         if task is None or live.ended.is_set() or live.floor.state == "stopping":
             return
-        kept = self.load()
+        kept = self.find()
+        if kept is None or live.errand is None or kept.id != live.errand.task.given:
+            return  # another plan has been set in the place of its own
         asks = (live.floor.state, live.floor.detail) == ("asking", FORM)
         step = kept.plan.find(task.step)
         if step is None or not task.is_work_on(step) or asks == (step.status == "blocked"):

@@ -10,9 +10,10 @@ import anyio
 
 from app.engine.tools import ToolContext, ToolMap, ToolOutput
 from app.group_chat.board import Board
+from app.group_chat.bounds import refuse_turn
 from app.group_chat.errors import CannotPlan
 from app.group_chat.floor_keeping import FloorKeeper
-from app.group_chat.leading import led_to
+from app.group_chat.leading import count_turns, led_to
 from app.group_chat.live_turns import LiveTurns
 from app.group_chat.plan_check import PlanRefused, check_plan, edit_step
 from app.group_chat.plan_driver import PlanDriver
@@ -95,6 +96,8 @@ class Planning:
         self, asker: LiveTurn, arguments: Mapping[str, Any], context: ToolContext
     ) -> ToolOutput:
         async with self._lock:
+            if refusal := refuse_turn(count_turns(self._store, asker.row)):
+                return ToolOutput.failed("E_DENIED", refusal)
             if at_work := self._others_at_work(asker):
                 return ToolOutput.failed("E_DENIED", _still_at_work(at_work))
             said = (asker.errand.led_to if asker.errand else ()) or led_to(self._store, asker.row)

@@ -10,6 +10,7 @@ import pytest
 from app.engine.scripted import call, say
 from app.group_chat.bounds import MOST_TURNS
 from app.workspace import turns
+from tests.group_chat.plans import board, set_plan, step
 from tests.group_chat.rooms import House, house
 from tests.group_chat.teams import TeamModel, dispatch, heard, results
 
@@ -59,6 +60,27 @@ async def test_a_message_sets_off_a_hundred_turns_at_most(tmp_path: Path) -> Non
         assert results(model.asked["commander"][2])[-1] == refusal
         assert results(model.asked["commander"][3])[-1] == refusal
         assert at.room.holder == "commander"
+
+
+async def test_plans_that_commander_sets_one_out_of_the_other_are_among_them(tmp_path: Path) -> None:
+    model = TeamModel(
+        commander=[
+            set_plan(step(1, "commander"), id="p1"),
+            set_plan(step(1, "commander", "Again."), id="p2"),
+            say("I sum up."),
+        ],
+    )
+    model.gates = {"commander": anyio.Event()}
+    async with house(tmp_path, model) as at:
+        await at.room.post("Go on and on.", client_id="c1")
+        await model.asks("commander")
+        for number in range(MOST_TURNS - 2):
+            add_turn(at, number)
+        model.gates["commander"].set()
+        await at.quiet()
+        (refused,) = results(model.asked["commander"][2])[-1:]
+        assert refused.startswith("E_DENIED: The user's message has set off 100 turns")
+        assert board(at) == ["done"]
 
 
 def add_turn(at: House, number: int) -> None:
