@@ -264,9 +264,12 @@ class LiveTurn:
             if self.errand is None and self._before is not None and self._before.state != "completed":
                 outcomes.extend(await company.take_up(self, session.messages))
 
-        async with anyio.create_task_group() as group:
-            group.start_soon(hear)
-            group.start_soon(take_up)
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(hear)
+                group.start_soon(take_up)
+        except ExceptionGroup as several:
+            raise several.exceptions[0] from None
         return [*answers, *self._said(session, members, outcomes)]
 
     def _said(self, session: Session, members: Members, outcomes: Sequence[str]) -> list[UserInput]:

@@ -368,6 +368,21 @@ class TestAfterARestart:
             assert told.count('"size": 7') == 1
             assert told.count('"colour": "blue"') == 1
 
+    async def test_what_the_store_says_when_it_takes_nothing_is_said_to_the_user(
+        self, tmp_path: Path, die: Callable[[House], None]
+    ) -> None:
+        async with house(tmp_path, TeamModel(commander=[[ask(SIZE)]])) as at:
+            await at.room.post("Paint boats.", client_id="c1")
+            await asked(at)
+            die(at)
+        async with house(tmp_path, TeamModel(), conversation=at.room.id) as after:
+            await after.room.resume()
+            after.freeze()
+            await until(after, lambda: after.room.list_messages()[-1].kind == "error")
+            assert after.room.list_messages()[-1].data["kind"] == "storage"
+            after.freeze(False)
+            await after.quiet()
+
     async def test_a_message_instead_of_an_answer_ends_the_form(
         self, tmp_path: Path, die: Callable[[House], None]
     ) -> None:
