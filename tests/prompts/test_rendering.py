@@ -39,6 +39,9 @@ OTHERS = {
     "answers": '{"boats": 2}',
     "why": "",
     "late": True,
+    "number": 2,
+    "input": "Count the boats.",
+    "board": ["1. Boats (Coder): done"],
 }
 """Values of the other prompts."""
 NAMES = sorted(file.stem for file in Path(prompts.__file__).parent.glob("*.md"))
