@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
+from app.group_chat.mentions import read_mentions
+from app.group_chat.roles import USER
 from app.hands.permissions.access import AccessMode
 from app.hands.permissions.confinement import Badge
 from app.web.plain import one_line, plain
@@ -64,16 +66,6 @@ class Toast:
 
 
 @dataclass(frozen=True, slots=True)
-class QueuedView:
-    id: str
-    number: int
-    text: str
-    kind: QueueKind
-    first: bool
-    last: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Callee:
     """A member that the user can call by ``@`` and its name."""
 
@@ -81,6 +73,18 @@ class Callee:
     name: str
     hue: str
     about: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedView:
+    id: str
+    number: int
+    text: str
+    kind: QueueKind
+    first: bool
+    last: bool
+    to: tuple[Callee, ...] = ()
+    """Whom it calls by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,9 +196,19 @@ def rail_groups(
     return tuple(group for group in groups if group.items)
 
 
-def queue_view(rows: Sequence[QueuedRow]) -> tuple[QueuedView, ...]:
-    last = len(rows)
+def queue_view(rows: Sequence[QueuedRow], roster: Sequence[Callee] = ()) -> tuple[QueuedView, ...]:
+    """``roster``: who can be called."""
+    last, known = len(rows), {one.id: one for one in roster}
+    names = {one.id: one.name for one in roster}
     return tuple(
-        QueuedView(row.id, number, plain(row.text), row.kind, number == 1, number == last)
+        QueuedView(
+            row.id,
+            number,
+            plain(row.text),
+            row.kind,
+            number == 1,
+            number == last,
+            tuple(known[id] for id in read_mentions(USER, row.text, names).to),
+        )
         for number, row in enumerate(rows, start=1)
     )

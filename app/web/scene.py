@@ -130,13 +130,13 @@ class Scenes:
 
     def conversation(self, room: Room) -> dict[str, Any]:
         """Title bar, model picker, floor line, queue, composer."""
-        row = conversations.load_conversation(self.store, room.id)
+        row, roster = conversations.load_conversation(self.store, room.id), self._roster(room)
         return {
             "conversation": conversation_view(row),
             "floor": floor_view(room.at_work, room.holder, self._jobs_at_work(room), self.agents),
-            "queue": queue_view(queue.list_queued(self.store, room.id)),
+            "queue": queue_view(queue.list_queued(self.store, room.id), roster),
             "composer": self._composer(room, row),
-            "roster": self._roster(room),
+            "roster": roster,
             "examples": SUGGESTIONS,
         }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 
-from app.web.page_views import UNTITLED, conversation_view, queue_view, rail_groups
+from app.web.page_views import UNTITLED, Callee, conversation_view, queue_view, rail_groups
 from app.web.times import local
 from app.workspace.rows import QueuedRow
 from tests.web.samples import TIME, conversation
@@ -50,3 +50,10 @@ def test_the_queue_is_numbered_and_knows_its_ends() -> None:
         (3, False, True),
     ]
     assert [(item.first, item.last) for item in queue_view(rows[:1])] == [(True, True)]
+
+
+def test_a_waiting_message_says_whom_it_calls() -> None:
+    roster = (Callee("commander", "Commander", "cmd", ""), Callee("coder", "Coder", "a2", ""))
+    texts = ("@Coder faster", "no name", "@Bob and `@Coder` in code")
+    rows = [QueuedRow(f"w{n}", "conv_1", f"c{n}", text, "queue", n, TIME) for n, text in enumerate(texts)]
+    assert [[one.name for one in item.to] for item in queue_view(rows, roster)] == [["Coder"], [], []]

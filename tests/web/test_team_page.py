@@ -12,7 +12,7 @@ import pytest
 from app.engine.errors import ProviderError
 from app.engine.scripted import Reply, call, say
 from app.group_chat.room import Room
-from tests.group_chat.teams import TeamModel, dispatch
+from tests.group_chat.teams import TeamModel, dispatch, heard
 from tests.web.live_page import LivePage
 from tests.web.pages import HTMX, Open, open_page
 from tests.web.readers import Reader, address_of, expect_same
@@ -202,3 +202,35 @@ async def test_a_member_that_answers_once_keeps_no_floor_and_offers_none_back(tm
         page = await opened.browser.load(address_of(room))
         assert log_of(page)[1][2] == "Commander lets Coder answer you: Say it yourself."
         assert floor_of(page) == ""
+
+
+async def test_while_several_work_a_message_steers_who_is_called_or_waits_for_them(tmp_path: Path) -> None:
+    model = TeamModel(
+        commander=[
+            dispatch(("coder", "Patch it."), ("writer", "Tell it.")),
+            say("Both done."),
+            say("Later."),
+        ],
+        coder=[[call("list_files", "l1", path=".")], say("Patched."), say("Good night.")],
+        writer=[say("Told.")],
+    )
+    model.gates = {name: anyio.Event() for name in ("coder", "writer")}
+    async with team(tmp_path, model) as (opened, room):
+        reader = await Reader.loads(opened, room)
+        await post(opened, room, "messages", text="Do both.")
+        for name in model.gates:
+            await model.asks(name)
+        await post(opened, room, "steer", text="@Coder mind the limits")
+        await post(opened, room, "messages", text="@Coder good night")
+        page = await expect_same(opened, room, reader)
+        waiting = [" ".join(item.text.split()) for item in page.element("queue").all("li")]
+        assert "@Coder mind the limits To Codersteers" in waiting[0].replace("Coder steers", "Codersteers")
+        assert "@Coder good night To Coder" in waiting[1]
+        model.gates["coder"].set()
+        await model.asks("coder", 2)
+        assert "mind the limits" in heard(model.asked["coder"][1])
+        model.gates["writer"].set()
+        await quiet(room)
+        page = await expect_same(opened, room, reader)
+        assert log_of(page)[-1] == ("assistant", "coder", "Coder Good night.")
+        assert page.element("queue").all("li") == []
