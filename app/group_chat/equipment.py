@@ -91,7 +91,7 @@ class Depot:
             **self._picture_questions(),
             SET_PLAN: PlanQuestions(self.conversation.access, self.member_ids),
             "bash": self._command_questions(gate),
-            "job_write": InputQuestions(self.conversation.access),
+            "job_write": InputQuestions(self.conversation.access, self.machine.jobs),
         }
         return Equipment(gate, tools, Judges(self.conversation.access, judges), permits)
 

@@ -169,6 +169,7 @@ class TestJobs:
             await ask(at)
             row = await question(at)
             assert (row.data["approval"], row.data["payload"]) == ("input", "echo typed\n")
+            assert ["Runs", "cat"] in row.data["facts"]
             await at.room.decide(row.id, "deny")
             await at.quiet()
             await at.members._machine.jobs.close()

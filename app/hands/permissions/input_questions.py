@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from app.engine.messages import ToolCall
 from app.engine.tools import Tool
+from app.hands.errors import Refused
+from app.hands.jobs import Jobs
 from app.hands.permissions.access import AccessMode, decide
 from app.hands.permissions.question import Judgement, Passed, Question
 from app.hands.permissions.rules import Rule, find_rule
@@ -21,6 +24,7 @@ class InputQuestions:
     """See ``Judge``: for ``job_write``."""
 
     access: AccessMode
+    jobs: Jobs
 
     async def judge(self, call: ToolCall, tool: Tool, rules: Sequence[Rule]) -> Judgement:
         job = str(call.arguments["job_id"])
@@ -32,6 +36,11 @@ class InputQuestions:
             "input",
             payload=str(call.arguments["text"]),
             reasons=decision.reasons,
-            facts=(("Job", job),),
+            facts=tuple(self._told(job)),
             rules=(Rule("allow", (job,), exact=True, categories=_FOUND, tool=call.name),),
         )
+
+    def _told(self, job: str) -> Iterator[tuple[str, str]]:
+        yield "Job", job
+        with suppress(Refused):  # there is none: the tool says so
+            yield "Runs", self.jobs.load(job).command
