@@ -41,7 +41,7 @@ TOOLS = (
 )
 
 DRAWN_BY_ITS_ROW = {
-    "approval", "compaction", "done", "fallback", "form", "loop_warning", "omission", "plan", "retry", "steer",
+    "approval", "compaction", "done", "fallback", "form", "loop_warning", "omission", "retry", "steer",
     "tool_delta", "tool_end", "tool_start",
 }  # fmt: skip
 """Events that say nothing beyond the message that changes with them."""

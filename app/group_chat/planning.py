@@ -18,6 +18,7 @@ from app.group_chat.live_turns import LiveTurns
 from app.group_chat.plan_check import PlanRefused, check_plan, edit_step
 from app.group_chat.plan_driver import PlanDriver
 from app.group_chat.plan_forms import wrong_fields
+from app.group_chat.plan_records import KeptPlan
 from app.group_chat.plan_steps import Looked, PlanEvent, Retried, Skipped
 from app.group_chat.plan_tasks import PlanTask
 from app.group_chat.plan_tool import plan_tools
@@ -41,9 +42,13 @@ class Planning:
         self._lock = lock
         self._driver = driver
 
+    def find(self) -> KeptPlan | None:
+        """The newest plan of the room, as it stands now."""
+        return self._driver.find()
+
     def tools_of(self, asker: LiveTurn) -> ToolMap:
         """What Commander has to set a plan. Looks at the disk."""
-        return plan_tools(self._member_ids(), partial(self._set_plan, asker))
+        return plan_tools(self.member_ids(), partial(self._set_plan, asker))
 
     async def go_on(self) -> None:
         """Begin, or go on after a stop or a crash."""
@@ -65,7 +70,7 @@ class Planning:
         async with self._lock:
             with self._board.together():
                 kept = self._driver.load()
-                edited = edit_step(kept.plan, step, changes, self._member_ids())
+                edited = edit_step(kept.plan, step, changes, self.member_ids())
                 if isinstance(edited, PlanRefused):
                     raise CannotPlan(edited.sentence)
                 self._driver.happen(self._driver.keep(kept, edited), Looked())
@@ -102,7 +107,7 @@ class Planning:
                 return ToolOutput.failed("E_DENIED", _still_at_work(at_work))
             said = (asker.errand.led_to if asker.errand else ()) or led_to(self._store, asker.row)
             request = said[0] if said else NO_REQUEST
-            plan = check_plan(arguments["steps"], self._member_ids(), request, self._parallel())
+            plan = check_plan(arguments["steps"], self.member_ids(), request, self._parallel())
             if isinstance(plan, PlanRefused):
                 return ToolOutput.failed("E_ARGUMENTS", plan.sentence)
             if wrong := wrong_fields(plan.steps):
@@ -113,7 +118,8 @@ class Planning:
             f"The plan is set: {len(plan.steps)} steps. It begins now that your turn ends.", ends_run=True
         )
 
-    def _member_ids(self) -> list[str]:
+    def member_ids(self) -> list[str]:
+        """The agents that a step can be given to. Looks at the disk."""
         return [agent.id for agent in self._floor.team()]
 
     def _parallel(self) -> int:

@@ -54,6 +54,9 @@ class Drawing:
     def task(self, room: Room) -> str:
         return self._draw("task", **self.scenes.details(room))
 
+    def plan(self, room: Room) -> str:
+        return self._draw("plan", **self.scenes.details(room))
+
     def files_changed(self, room: Room) -> str:
         return self._draw("files_changed", **self.scenes.details(room))
 

@@ -18,7 +18,9 @@ from app.web.others import Other
 from app.web.tool_words import Output, Shown
 from app.workspace.rows import MessageState
 
-DrawnKind = Literal["user", "assistant", "tool_call", "approval", "form", "dispatch", "notice", "error"]
+DrawnKind = Literal[
+    "user", "assistant", "tool_call", "approval", "form", "dispatch", "plan", "notice", "error"
+]
 """The kinds that have a template; the others come with the features that make them."""
 
 DRAWN_KINDS: tuple[DrawnKind, ...] = get_args(DrawnKind)
@@ -233,6 +235,23 @@ class DispatchView(Entry):
     """Address that a POST takes the floor back at, while it is held by this hand-off."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanEntry(Entry):
+    title: str
+    figures: str
+    """How its steps stand, in words."""
+    board: str
+    """Address of the page with its board."""
+
+
 MessageView = (
-    UserView | AssistantView | ToolView | NoticeView | ErrorView | ApprovalView | FormView | DispatchView
+    UserView
+    | AssistantView
+    | ToolView
+    | NoticeView
+    | ErrorView
+    | ApprovalView
+    | FormView
+    | DispatchView
+    | PlanEntry
 )

@@ -17,6 +17,7 @@ from app.group_chat.events import (
     ConversationChanged,
     FilesChanged,
     FloorChanged,
+    PlanChanged,
     QueueChanged,
     RoomEvent,
     RowAdded,
@@ -78,7 +79,7 @@ class _Changes:
                 self.turns.add(event.turn)
             case FilesChanged():
                 self.files = True
-            case TaskChanged():
+            case TaskChanged() | PlanChanged():
                 self.tasks = True
             case ConversationChanged():
                 self.conversation = self.usage = True
@@ -270,6 +271,8 @@ class PageFeed:
             yield self._announce()
         if changes.tasks or changes.turns - self._drawn_turns:
             yield drawing.task(room)
+        if changes.tasks:
+            yield drawing.plan(room)
         if changes.files:
             yield drawing.files_changed(room)
         if changes.conversation:

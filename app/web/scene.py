@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from app.group_chat.bus import Bus
 from app.group_chat.events import DeskEvent
+from app.group_chat.plan_records import KeptPlan, read
 from app.group_chat.roles import COMMANDER
 from app.group_chat.room import Room
 from app.hands.machine import Machine
@@ -37,10 +38,11 @@ from app.web.page_views import (
     rail_groups,
 )
 from app.web.plain import first_line, one_line
+from app.web.plan_views import BoardView, Traces, board_view, earlier_view
 from app.web.spans import newest_spans
 from app.web.task_views import TaskView, TurnView, task_view, turn_view
 from app.web.timeline import timeline
-from app.workspace import budgets, conversations, messages, queue, turns, usage
+from app.workspace import budgets, conversations, messages, plans, queue, tasks, turns, usage
 from app.workspace.rows import ConversationRow, MessageRow
 from app.workspace.settings import get_setting
 from app.workspace.store import Store
@@ -153,6 +155,7 @@ class Scenes:
             "turns": self._turns(room),
             "timeline": timeline(newest_spans(self.store, room.list_turns(), room.list_tasks(), self.agents)),
             "jobs": self._jobs_of(room),
+            **self._plans(room),
             "deeds": deed_views(room.id, room.undoing.deeds(), self.abouts(room)),
             "usage": self._usage(room.id),
         }
@@ -243,6 +246,24 @@ class Scenes:
             for row in rows
             if row.task is None
         )
+
+    def _plans(self, room: Room) -> dict[str, Any]:
+        """The board of the newest plan, and the plans before it."""
+        rows = plans.list_plans(self.store, room.id)
+        board = self._board(room, read(rows[0])) if rows else None
+        return {"plan": board, "earlier_plans": [earlier_view(row) for row in rows[1:]]}
+
+    def _board(self, room: Room, kept: KeptPlan) -> BoardView:
+        given = tasks.list_given(self.store, kept.id)
+        worked = turns.list_of_tasks(self.store, [task.id for task in given])
+        forms = messages.list_of_kind(self.store, room.id, "form")
+        traces = Traces(
+            given,
+            worked,
+            usage.spent_by_turn(self.store, room.id),
+            [form for form in forms if form.state == "streaming"],
+        )
+        return board_view(kept, traces, room.planning.member_ids(), self.agents)
 
     def _jobs_of(self, room: Room) -> tuple[JobView, ...]:
         return tuple(job_view(self.store, job) for job in self._machine.jobs.list_all(room.id)[:JOBS_SHOWN])

@@ -31,6 +31,7 @@ from app.web.member_words import FindAgent, member_hue, member_label, nobody, pe
 from app.web.notices import notice_words, of_a_task
 from app.web.others import others_of
 from app.web.plain import first_sentence, one_line, plain
+from app.web.plan_words import plan_entry
 from app.web.terminal import Terminal
 from app.web.times import local
 from app.web.tool_views import tool_view
@@ -76,6 +77,8 @@ def message_view(
             return form_view(row, frame)
         case "dispatch":
             return dispatch_view(row, frame, agents)
+        case "plan":
+            return plan_entry(row, frame)
         case _:
             assert_never(kind)
 

@@ -32,6 +32,16 @@
     tab.focus();
   });
 
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("[data-shows]");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    const tab = document.getElementById(link.dataset.shows);
+    if (!tab.checkVisibility()) document.getElementById("details").showPopover();
+    choose(tab);
+    tab.focus();
+  });
+
   const remembered = document.getElementById(localStorage.getItem(KEY) ?? "");
   if (tabs.includes(remembered) && !new URLSearchParams(location.search).has("tab")) choose(remembered);
 })();

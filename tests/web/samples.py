@@ -13,6 +13,9 @@ from markupsafe import Markup
 from app.group_chat.deeds import deeds_of
 from app.group_chat.events import Floor
 from app.group_chat.forms import FieldType, Form, read_form
+from app.group_chat.plan_records import KeptPlan, stored
+from app.group_chat.plan_values import Plan, Step
+from app.group_chat.visibility import Request
 from app.infra.paths import asset_root
 from app.providers.demo import SUGGESTIONS
 from app.web.assets import Assets
@@ -32,6 +35,7 @@ from app.web.page_views import (
     queue_view,
     rail_groups,
 )
+from app.web.plan_views import BoardView, Traces, board_view, earlier_view
 from app.web.rendering import Templates
 from app.web.task_views import task_view, turn_view
 from app.web.timeline import Span, timeline
@@ -42,6 +46,7 @@ from app.workspace.rows import (
     MessageKind,
     MessageRow,
     MessageState,
+    PlanRow,
     QueuedRow,
     StepRow,
     TaskRow,
@@ -154,6 +159,8 @@ def every_row() -> list[MessageRow]:
         row("approval", decision="allow_once", decided_at=TIME, **asks),
         row("approval", decision="deny", reason="Not <b>now</b>", decided_at=TIME, **asks),
         row("approval", "interrupted", **asks),
+        row("plan", "done", steps=1, counts={"pending": 1}, state="stopped"),
+        row("plan", "done", title="<b>Report</b>", steps=4, counts={"done": 2, "failed": 1, "blocked": 1}),
         row("form", "streaming", **form),
         row("form", "streaming", **{**form, "title": ""}, member="worker"),
         row("form", **form, answer="sent", answers={"name": "<b>", "size": None}, answered_at=TIME),
@@ -208,6 +215,37 @@ def page(rows: Iterable[MessageRow] = (), **changes: Any) -> Markup:
     return TEMPLATES.render("conversation/page.html", **values(message_views(rows)) | changes)
 
 
+def kept_plan() -> KeptPlan:
+    """A plan with a step in every status."""
+    steps = (
+        Step(
+            1,
+            "Count <b>all</b>",
+            "coder",
+            "",
+            (),
+            status="done",
+            output_summary="Two.",
+            output_files=("a<b>.txt",),
+        ),
+        Step(2, "Write", "writer", "About {{step_1.output_summary}}", (1,), status="in_progress", attempt=2),
+        Step(3, "Fetch", "researcher", "", (1,), status="failed", failure_reason="No <b>net</b>."),
+        Step(4, "Say", "user", "Which?", (1,), status="blocked"),
+        Step(5, "Check", "commander", "", (2, 3), "continue"),
+        Step(6, "Print", "coder", "", (5,), "abort_plan", status="skipped", failure_reason="You skipped it."),
+    )
+    plan = Plan(steps, Request("Do it."))
+    row = PlanRow(
+        "plan_1", "conv_1", 1, "<b>Report</b>", "user", None, plan.state, stored(plan), TIME, TIME, None
+    )
+    return KeptPlan(row, plan)
+
+
+def board() -> BoardView:
+    form = replace(row("form", "streaming"), id="form_4", data={"plan": "plan_1", "step": 4})
+    return board_view(kept_plan(), Traces(forms=[form]), ["coder", "writer"])
+
+
 def values(messages: Sequence[MessageView] = (), floor: Floor = RESTING, **more: Any) -> dict[str, Any]:
     """What the page of a conversation, and each template of its stream, is given."""
     queued = [
@@ -241,6 +279,8 @@ def values(messages: Sequence[MessageView] = (), floor: Floor = RESTING, **more:
         "timeline": timeline([span, replace(span, who=Person("<b>", "a1"), ended=None)]),
         "deeds": deed_views("conv_1", deeds_of([DONE, UNDONE]), {}),
         "jobs": (JOB,),
+        "plan": board(),
+        "earlier_plans": [earlier_view(kept_plan().row)],
         "tab": "tasks",
         "cursor": "boot-1",
     }

@@ -22,9 +22,9 @@ from tests.web.samples import row
 
 
 def test_a_kind_without_a_template_is_not_drawn() -> None:
-    assert message_views([row("plan"), row("user", "done", "x", member="user")])[0].kind == "user"
+    assert message_views([row("later"), row("user", "done", "x", member="user")])[0].kind == "user"
     with pytest.raises(LookupError):
-        message_view(row("plan"))
+        message_view(row("later"))
 
 
 SENTENCES = [
