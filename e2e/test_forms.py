@@ -42,6 +42,9 @@ def test_a_form_is_filled_in_by_keys_alone_and_the_model_gets_the_answers(talk: 
     keys = talk.page.keyboard
     talk.page.keyboard.press("Alt+A")
     expect(form_of(talk.page).get_by_label("Title")).to_be_focused()
+    talk.box.focus()
+    talk.button("1 waiting for you").click()
+    expect(form_of(talk.page).get_by_label("Title")).to_be_focused()
     for key in ("Tab", "ArrowDown", "Tab", "Tab", "Space", "Tab", "Tab", "Tab"):
         keys.press(key)
     keys.type("10")
@@ -58,6 +61,7 @@ def test_a_form_is_filled_in_by_keys_alone_and_the_model_gets_the_answers(talk: 
     expect(talk.articles("form")).to_contain_text("You answered")
     expect(talk.articles("form").locator("time").last).to_be_visible()
     expect(talk.page).to_have_title("Write the report. · Plancia")
+    expect(talk.page.locator("#waiting-button")).to_be_hidden()
     assert told(llm) == {
         "title": "Harbour traffic",
         "reader": "Harbour office",
@@ -182,7 +186,27 @@ def test_without_script_it_is_a_form_all_the_same(
     assert told(llm)["title"] == "Mine"
 
 
-def test_a_form_survives_the_server_and_its_answer_makes_the_member_go_on(
+def test_a_form_survives_the_server_and_its_answer_alone_makes_the_member_go_on(
+    server: Server, llm: FakeLLM, page: Page, watch: Watch
+) -> None:
+    watch.allow(*LINE_BROKEN)
+    server.settings = with_model(llm)
+    server.start()
+    talk = Talk(page, server.new_conversation()).opened()
+    asks(llm)
+    talk.say("Write the report.")
+    expect(form_of(page)).to_be_visible()
+    server.stop()
+    server.start_again()
+    expect(talk.button("Continue")).to_be_visible()
+    llm.script(say("Thank you."))
+    form_of(page).get_by_label("Round tonnage to").fill("10")
+    form_of(page).get_by_role("button", name="Send answers").click()
+    talk.expect_answer("Thank you.")
+    expect(talk.button("Continue")).to_have_count(0)
+
+
+def test_a_form_that_is_half_filled_survives_the_server_and_continue(
     server: Server, llm: FakeLLM, page: Page, watch: Watch
 ) -> None:
     watch.allow(*LINE_BROKEN)
@@ -196,6 +220,13 @@ def test_a_form_survives_the_server_and_its_answer_makes_the_member_go_on(
     server.start_again()
     expect(talk.articles("notice")).to_contain_text("interrupted")
     expect(form_of(page).get_by_label("Title")).to_have_value("Kept")
+    form_of(page).get_by_label("Fuel pier").check()
+    asked = len(llm.bodies())
+    talk.button("Continue").click()
+    expect(page.locator("#floor")).to_contain_text("Commander is waiting for your answers")
+    expect(form_of(page).get_by_label("Title")).to_have_value("Kept")
+    expect(form_of(page).get_by_label("Fuel pier")).to_be_checked()
+    assert len(llm.bodies()) == asked
     llm.script(say("Thank you."))
     form_of(page).get_by_label("Round tonnage to").fill("10")
     form_of(page).get_by_role("button", name="Send answers").click()

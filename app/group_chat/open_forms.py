@@ -91,9 +91,7 @@ class OpenForms:
         if before is None or before.task != live.row.task:
             return []
         left = [row for row in messages.list_of_turn(self._store, before.id) if _is_unheard(row, history)]
-        for (
-            row
-        ) in left:  # they are of this turn from now on: its stop ends them, and what follows it finds them
+        for row in left:  # of this turn from now on: its stop ends them, and a turn after it finds them
             self._board.announce(messages.update_message(self._store, row.id, turn=live.id), RowChanged())
         try:
             async with live.abort.guard():
@@ -180,11 +178,8 @@ class OpenForms:
 
     def _open(self, form_id: str) -> MessageRow:
         row = messages.find_message(self._store, form_id)
-        if row is None or (row.conversation, row.kind, row.state) != (
-            self._board.conversation,
-            "form",
-            "streaming",
-        ):
+        is_form = row is not None and (row.conversation, row.kind) == (self._board.conversation, "form")
+        if row is None or not is_form or row.state != "streaming":
             raise NothingToDecide(TOO_LATE)
         return row
 

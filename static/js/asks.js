@@ -48,7 +48,13 @@
   function next() {
     const all = waiting();
     if (all.length > 0) show(all[(all.findIndex((one) => one.id === shown) + 1) % all.length]);
-    else document.querySelector(`${NEEDED} form.ask :is(input, select, textarea)`)?.focus();
+    else goToForm();
+  }
+
+  function goToForm() {
+    const forms = [...document.querySelectorAll(`${NEEDED} form.ask`)];
+    const here = forms.findIndex((form) => form.contains(document.activeElement));
+    forms[(here + 1) % forms.length]?.querySelector("input, select, textarea").focus();
   }
 
   // Whoever is writing, or has another dialog or menu open, is not interrupted: the question waits in the log.
@@ -59,7 +65,7 @@
 
   function look() {
     const all = waiting();
-    tellTab(document.querySelectorAll(NEEDED).length);
+    tell(document.querySelectorAll(NEEDED).length);
     if (dialog.open && !all.some((one) => one.id === shown)) {
       if (all.length > 0) show(all[0]);
       else dialog.close();
@@ -70,7 +76,10 @@
   }
 
   // The name of the conversation may change meanwhile.
-  function tellTab(number) {
+  function tell(number) {
+    const button = document.getElementById("waiting-button");
+    button.hidden = number === 0;
+    button.querySelector("[data-slot=number]").textContent = number;
     const name = document.title.replace(/^\(\d+\) /, "");
     const title = number > 0 ? `(${number}) ${name}` : name;
     if (document.title !== title) document.title = title;
@@ -91,6 +100,10 @@
   dialog.querySelector("[data-act=next]").addEventListener("click", next);
   dialog.addEventListener("close", () => document.getElementById("message")?.focus());
   document.addEventListener("plancia:ask", next);
+  document.addEventListener("htmx:after:swap", look);
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("#waiting-button")) next();
+  });
   new MutationObserver(look).observe(document.getElementById("log"), {
     childList: true, subtree: true, attributes: true, attributeFilter: ["data-wait"],
   });
