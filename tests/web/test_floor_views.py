@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.group_chat.events import Floor, FloorState
+from app.group_chat.events import FORM, Floor, FloorState
 from app.web.floor_views import announcement, floor_view
 from tests.web.samples import TIME
 
@@ -54,6 +54,13 @@ def test_a_listener_is_told_of_several_only_that_they_work_and_of_who_needs_them
     assert announcement(TEAM) == "Commander, Coder and Worker are at work."
     asks = Floor("asking", "coder", "turn_2", TIME)
     assert announcement([TEAM[0], asks, TEAM[2]]) == "Coder needs your approval."
+
+
+def test_a_form_waits_for_answers_and_not_for_an_approval() -> None:
+    form = Floor("asking", "coder", "turn_2", TIME, FORM)
+    (one,) = floor_view([form]).at_work
+    assert (one.words, one.asks) == ("is waiting for your answers", True)
+    assert announcement([form]) == "Coder needs your answers."
 
 
 def test_whoever_has_the_floor_beside_commander_is_named() -> None:

@@ -62,6 +62,17 @@ async def test_a_decision_that_comes_too_late_says_so(tmp_path: Path) -> None:
         assert "This request has already ended, nothing was run." in late.text
 
 
+async def test_a_form_that_is_answered_too_late_says_so_and_what_is_no_act_is_refused(tmp_path: Path) -> None:
+    async with open_page(tmp_path) as opened:
+        form = f"/conversations/{opened.conversation().id}/forms/form_1"
+        for action in ("send", "decline"):
+            late = await opened.browser.post(form, {"action": action, "size": "7"})
+            assert late.status == 409
+            assert "This form has already ended, nothing was sent." in late.text
+        for fields in ({}, {"action": "eat"}, {"action": ""}):
+            assert (await opened.browser.post(form, fields)).status == 400
+
+
 async def test_the_page_says_what_keeps_commands_in_their_place(tmp_path: Path) -> None:
     async with open_page(tmp_path) as opened:
         badge = (await opened.bench.machine.confinement.get()).badge
