@@ -11,12 +11,13 @@ from typing import get_args
 
 import pytest
 
-from app.commands.event_lines import fields_of
+from app.commands.event_lines import Told, fields_of
 from app.commands.grammar import GRAMMAR, parser_of
 from app.engine import events as engine
-from app.group_chat.events import FormShown
+from app.group_chat.events import FormShown, PlanChanged, TaskChanged
 from app.infra.settings import SETTINGS, written
 from app.providers.vendors import VENDORS
+from app.workspace.rows import PlanRow, TaskRow
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -36,13 +37,15 @@ BY_LIBRARIES = {
 }
 """Variables that httpx and the standard library read for us."""
 
-EXAMPLES: tuple[engine.Event | FormShown, ...] = (
+EXAMPLES: tuple[Told, ...] = (
     engine.TextDelta("", ""),
     engine.ReasoningDelta("", ""),
     engine.ToolDelta("", "", ""),
     engine.ToolStart("", "", {}),
     engine.Approval("", "", "", {}),
     FormShown("", "", ()),
+    TaskChanged(TaskRow("", "", 0, "worker", "", "", "", "", "", None, "queued", None, "", None)),
+    PlanChanged(PlanRow("", "", 0, "", "", None, "", {}, "", None, None)),
     engine.ToolProgress("", "", 0, 0),
     engine.ToolEnd("", "", "", True, "E_X", 0),
     engine.Compaction(0, 0, ""),
@@ -102,7 +105,7 @@ def test_every_setting_is_described_with_its_default() -> None:
 
 
 def test_every_event_is_described_with_its_fields() -> None:
-    assert {type(event) for event in EXAMPLES} == {*get_args(engine.Event), FormShown}
+    assert {type(event) for event in EXAMPLES} == set(get_args(Told))
     rows = {row[0].strip("`"): quoted(row[1]) for row in table(sections()["Events of `run --json`"])}
     rows.pop("type")
     assert rows == {event.type: set(fields_of(event)) for event in EXAMPLES}

@@ -12,7 +12,10 @@ from typing import Any, assert_never
 
 from app.commands.terminal import Terminal
 from app.engine import events as engine
-from app.group_chat.events import FormShown, RoomEvent
+from app.group_chat.events import FormShown, PlanChanged, RoomEvent, TaskChanged
+
+Told = engine.Event | FormShown | TaskChanged | PlanChanged
+"""What of a room is told to whoever follows it from outside."""
 
 
 class EventLines:
@@ -22,7 +25,7 @@ class EventLines:
         self._terminal = terminal
         self._seq = 0
 
-    def take(self, place: RoomEvent, event: engine.Event | FormShown) -> None:
+    def take(self, place: RoomEvent, event: Told) -> None:
         self._seq += 1
         line = {
             "type": event.type,
@@ -36,8 +39,11 @@ class EventLines:
         text = json.dumps(line, ensure_ascii=not self._terminal.speaks_unicode)
         self._terminal.stdout.write(text + "\n")
 
+    aside = take
+    """Every line says whose it is."""
 
-def fields_of(event: engine.Event | FormShown) -> dict[str, Any]:
+
+def fields_of(event: Told) -> dict[str, Any]:
     """What an event says beside its place."""
     match event:
         case engine.TextDelta() | engine.ReasoningDelta() | engine.Steer():
@@ -46,14 +52,14 @@ def fields_of(event: engine.Event | FormShown) -> dict[str, Any]:
             return {"call_id": event.call_id, "name": event.name, "text": event.text}
         case engine.ToolStart():
             return {"call_id": event.call_id, "name": event.name, "arguments": dict(event.arguments)}
-        case engine.ToolProgress() | engine.LoopWarning():
-            return _given(asdict(event))
-        case engine.ToolEnd():
+        case engine.ToolProgress() | engine.LoopWarning() | engine.ToolEnd():
             return {name: value for name, value in _given(asdict(event)).items() if name != "images"}
         case engine.Compaction():
             return {"tokens_before": event.tokens_before, "tokens_after": event.tokens_after}
         case engine.Retry() | engine.Approval() | FormShown():
             return asdict(event)
+        case TaskChanged(task=row) | PlanChanged(plan=row):
+            return asdict(row)
         case engine.Fallback():
             return {"from": event.from_model, "to": event.to_model, "reason": event.reason}
         case engine.Omission():

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 
+from app.commands.event_lines import Told
 from app.commands.terminal import Terminal, shown
 from app.engine import events as engine
 from app.engine.loop_guard import IDLE_WARN_AT
-from app.group_chat.events import FormShown, RoomEvent
+from app.group_chat.events import RoomEvent, TaskChanged
 
 _LONGEST = 100
 """Characters of a line about a tool call."""
@@ -22,7 +23,7 @@ class Prose:
         self._ends_line = True
         self._is_demo = False
 
-    def take(self, place: RoomEvent, event: engine.Event | FormShown) -> None:
+    def take(self, place: RoomEvent, event: Told) -> None:
         match event:
             case engine.TextDelta():
                 self._write(event)
@@ -49,6 +50,17 @@ class Prose:
                 self._is_demo = event.provider == "demo"
             case engine.Done():
                 self._close(place.conversation, event)
+            case _:
+                pass
+
+    def aside(self, place: RoomEvent, event: Told) -> None:
+        """Of a member that was sent: that it works, and the first line of what came of it."""
+        match event:
+            case TaskChanged(task=row) if row.state == "running":
+                self._aside(f"· {row.member}: {_one_line(row.job)}")
+            case engine.Done():
+                ended = _one_line(event.text) if event.status == "completed" else trouble(event)
+                self._aside(f"  {place.member}: {ended}")
             case _:
                 pass
 

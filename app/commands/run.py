@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import argparse
 import signal
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol, assert_never
+from typing import assert_never
 
 import anyio
 from anyio.to_thread import run_sync
@@ -18,12 +18,13 @@ from app.commands.answering import Answering
 from app.commands.deciding import Approve, Deciding
 from app.commands.errors import UsageError
 from app.commands.event_lines import EventLines
+from app.commands.following import Asked, Following, Printer
 from app.commands.prose import Prose
 from app.commands.terminal import Terminal
 from app.engine import events as engine
 from app.engine.errors import ProviderError
 from app.engine.provider import ModelSource
-from app.group_chat.events import FormShown, RoomChange, RoomEvent
+from app.group_chat.events import FormShown
 from app.group_chat.roles import COMMANDER
 from app.group_chat.room import Room
 from app.infra.errors import SecretsError
@@ -31,6 +32,8 @@ from app.infra.paths import DataFolder
 from app.providers.budget import Budget, Limit, has_price, unpriced
 from app.workbench import Watch, Workbench, open_workbench
 from app.workspace import conversations, queue
+from app.workspace.agent_files import same_name
+from app.workspace.agents import list_agents
 from app.workspace.folders import usable_folder
 from app.workspace.rows import ConversationRow
 from app.workspace.store import Store
@@ -49,22 +52,11 @@ class Options(argparse.Namespace):
     max_cost: float | None
 
 
-class Printer(Protocol):
-    """Shows the events of a turn as they come."""
-
-    def take(self, place: RoomEvent, event: engine.Event | FormShown) -> None: ...
-
-
-Asked = engine.Approval | FormShown
-"""What waits for whoever sits there."""
-
-
 async def run(options: Options, terminal: Terminal) -> int:
     """0 done, 1 failed, 2 no such model, 3 something needed somebody who could be asked, 130 stopped."""
     prompt = read_prompt(options.prompt, terminal)
-    if options.agent not in (None, COMMANDER):
-        raise UsageError(f'There is no agent "{options.agent}". There is: {COMMANDER}.')
     folder = DataFolder.at(options.data_dir, terminal.environment)
+    to = find_member(folder, options.agent)
     workspace = _workspace(options, terminal)
     async with open_workbench(
         folder, environment=terminal.environment, watch=_budget(options.max_cost)
@@ -76,11 +68,22 @@ async def run(options: Options, terminal: Terminal) -> int:
         room, one_by_one = bench.bus.room(row.id), anyio.Lock()
         deciding = Deciding(room, options.approve, terminal, one_by_one)
         answering = Answering(room, terminal, one_by_one)
-        done = await _take_turn(bench, room, prompt, printer, terminal, deciding, answering)
+        done = await _take_turn(bench, room, prompt, to, printer, terminal, deciding, answering)
         if before is not None and done.status == "failed":
             conversations.choose_model(bench.store, row.id, before.model)
     code = exit_code(done, options.model)
     return 3 if code == 0 and (deciding.refused or answering.declined) else code
+
+
+def find_member(folder: DataFolder, name: str | None) -> tuple[str, ...]:
+    """The member of an id or a name; nobody where none was given. Raises ``UsageError`` for one who cannot be asked."""
+    if name is None:
+        return ()
+    names = {COMMANDER: "Commander", **{each.id: each.name for each in list_agents(folder) if each.is_ready}}
+    found = [id for id, called in names.items() if same_name(name) in (id, same_name(called))]
+    if not found:
+        raise UsageError(f'There is no agent "{name}". There is: {", ".join(names)}.')
+    return (found[0],)
 
 
 def read_prompt(given: str | None, terminal: Terminal) -> str:
@@ -178,6 +181,7 @@ async def _take_turn(
     bench: Workbench,
     room: Room,
     prompt: str,
+    to: Sequence[str],
     printer: Printer,
     terminal: Terminal,
     deciding: Deciding,
@@ -193,32 +197,11 @@ async def _take_turn(
 
         tasks.start_soon(_stop_on_signal, room)
         start = room.feed.number
-        await room.post(prompt, client_id=bench.store.new_id("cli"))
-        done = await _follow(room, start, printer, terminal, ask)
+        await room.post(prompt, client_id=bench.store.new_id("cli"), to=to)
+        done = await Following(room, bench.store, printer, terminal, ask).follow(start)
         await room.wait_quiet()
         tasks.cancel_scope.cancel()
     return done
-
-
-async def _follow(
-    room: Room, start: int, printer: Printer, terminal: Terminal, ask: Callable[[Asked], object]
-) -> engine.Done:
-    """Print the events of the turn that runs now, and of those it brings about, up to its ``done``."""
-    turn = room.floor.turn
-    async for batch in room.feed.follow(start):
-        for _, place in batch:
-            event = place.event
-            if isinstance(event, RoomChange) and not isinstance(event, FormShown):
-                continue
-            printer.take(place, event)
-            if isinstance(event, Asked):
-                terminal.stdout.flush()
-                ask(event)
-            if isinstance(event, engine.Done) and place.turn == turn:
-                terminal.stdout.flush()
-                return event
-        terminal.stdout.flush()
-    raise AssertionError("a turn ends with a Done")
 
 
 async def _stop_on_signal(room: Room) -> None:

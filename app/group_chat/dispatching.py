@@ -115,7 +115,9 @@ class Dispatching:
         if live.floor.state == "asking":
             state = "waiting_for_form" if live.floor.detail == FORM else "waiting_for_approval"
         try:
-            self._tell(tasks.move_task(self._store, live.errand.task.id, state))
+            before = tasks.load_task(self._store, live.errand.task.id)
+            if (row := tasks.move_task(self._store, before.id, state)) != before:
+                self._tell(row)
         except StorageError:
             pass  # the list of tasks lags behind; how the turn ends is stored all the same
 

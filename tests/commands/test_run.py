@@ -137,7 +137,66 @@ def test_without_a_prompt_a_terminal_is_not_waited_for(seat: Seat) -> None:
 
 def test_an_unknown_agent_names_those_who_exist(seat: Seat) -> None:
     ran = seat("run", "Hi", "--agent", "nobody")
-    assert (ran.code, ran.err) == (2, 'There is no agent "nobody". There is: commander.\n')
+    assert ran.code == 2
+    assert ran.err.startswith('There is no agent "nobody". There is: commander, researcher, coder, ')
+
+
+def test_a_member_is_addressed_by_its_id_or_its_name(seat: Seat, llm: FakeLLM) -> None:
+    seat.with_model(llm)
+    llm.script(say("Here."), say("Here too."), member="Coder")
+    assert seat("run", "Hi", "--agent", "coder").out == "Here.\n"
+    events = seat("run", "Hi", "--agent", "CODER", "--json").events
+    assert {event["member"] for event in events} == {"coder"}
+
+
+def test_those_who_are_sent_have_tasks_and_a_done_of_their_own_before_the_last_one(
+    seat: Seat, llm: FakeLLM
+) -> None:
+    seat.with_model(llm)
+    jobs = [call("dispatch_to", {"to": to, "message": f"For {to}."}) for to in ("coder", "writer")]
+    llm.script(say("Two parts.", calls=jobs), say("Both done."), member="Commander")
+    llm.script(say("Patched."), member="Coder")
+    llm.script(say("Told."), member="Writer")
+    events = seat("run", "Do both", "--json").events
+    tasks = [(e["member"], e["state"], e["job"]) for e in events if e["type"] == "task"]
+    assert sorted(tasks) == sorted(
+        (member, state, f"For {member}.")
+        for member in ("coder", "writer")
+        for state in ("queued", "running", "done")
+    )
+    assert [e["seq"] for e in events] == list(range(1, len(events) + 1))
+    done = [(e["member"], e["text"]) for e in events if e["type"] == "done"]
+    assert sorted(done[:2]) == [("coder", "Patched."), ("writer", "Told.")]
+    assert done[2:] == [("commander", "Both done.")]
+    assert events[-1]["type"] == "done"
+
+
+def test_in_a_terminal_those_who_are_sent_are_told_of_beside_the_answer(seat: Seat, llm: FakeLLM) -> None:
+    seat.with_model(llm)
+    job = [call("dispatch_to", {"to": "coder", "message": "Patch it."})]
+    llm.script(say("I ask Coder.", calls=job), say("Done."), member="Commander")
+    llm.script(say("Patched.\nAnd tested."), member="Coder")
+    ran = seat("run", "Do it", watched=True)
+    assert "Patched" not in ran.out
+    assert "· coder: Patch it." in ran.err
+    assert "  coder: Patched. And tested." in ran.err
+    assert ran.out.endswith("Done.\n")
+
+
+def test_who_is_handed_the_floor_is_heard_and_the_last_line_is_that_of_the_turn_asked_for(
+    seat: Seat, llm: FakeLLM
+) -> None:
+    seat.with_model(llm)
+    hand_off = [call("hand_off_to", {"to": "tutor", "message": "A lesson."})]
+    llm.script(say("Tutor does that.", calls=hand_off), member="Commander")
+    llm.script(say("First lesson."), say("Second."), member="Tutor")
+    events = seat("run", "Teach me", "--json").events
+    assert [(e["member"], e["type"]) for e in events if e["type"] == "done"] == [
+        ("tutor", "done"),
+        ("commander", "done"),
+    ]
+    again = seat("run", "Go on", "--conversation", events[0]["conversation"])
+    assert again.out == "Second.\n"
 
 
 def test_a_model_is_pinned_to_the_conversation(seat: Seat, llm: FakeLLM) -> None:
