@@ -349,6 +349,28 @@ class TestAfterARestart:
             assert '"size": 7' in heard(model.asked["commander"][0])
             assert ends(after) == [("done", "sent")]
 
+    async def test_a_member_that_was_sent_survives_a_second_one(
+        self, tmp_path: Path, die: Callable[[House], None]
+    ) -> None:
+        first = TeamModel(commander=[dispatch(("coder", "One."))], coder=[[ask(SIZE)]])
+        async with house(tmp_path, first) as at:
+            await at.room.post("Paint boats.", client_id="c1")
+            (form,) = await asked(at)
+            await until(at, lambda: state_of(at) == ["waiting_for_form"])
+            die(at)
+        async with house(tmp_path, TeamModel(), conversation=at.room.id) as between:
+            await between.room.resume()
+            await asked(between)
+            die(between)
+        model = TeamModel(commander=[say("All.")], coder=[say("Seven.")])
+        async with house(tmp_path, model, conversation=at.room.id) as after:
+            assert ends(after) == [("streaming", None)]
+            await after.room.forms.answer(form.id, {"size": ["7"]})
+            await after.quiet()
+            assert state_of(after) == ["done"]
+            assert heard(model.asked["coder"][0]).count('"size": 7') == 1
+            assert "Seven." in heard(model.asked["commander"][0])
+
     async def test_an_answer_that_the_model_never_got_is_told_and_the_open_form_is_waited_for(
         self, tmp_path: Path, die: Callable[[House], None]
     ) -> None:
