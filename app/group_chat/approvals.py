@@ -16,7 +16,7 @@ from app.group_chat.errors import NothingToDecide, UnknownDecision
 from app.hands.permissions.names import shown, shown_in_lines
 from app.hands.permissions.permit import Permit, Permits
 from app.hands.permissions.question import Denied, Judge, Passed, Question
-from app.hands.permissions.rules import Rule
+from app.hands.permissions.rules import FOLDERS, LASTING, Rule
 from app.infra.ids import NewId
 
 Decision = Literal["allow_once", "allow_run", "allow_always", "deny"]
@@ -60,7 +60,10 @@ class Waiting:
     @property
     def offers(self) -> tuple[Decision, ...]:
         """What the user may choose: for more than once only where a rule could match again."""
-        return DECISIONS if self.question.rules else ("allow_once", "deny")
+        if not self.question.rules:
+            return "allow_once", "deny"
+        lasts = all(rule.categories <= LASTING for rule in self.question.rules if rule.tool != FOLDERS)
+        return DECISIONS if lasts else ("allow_once", "allow_run", "deny")
 
 
 class Approvals:
@@ -121,10 +124,14 @@ class Approvals:
         waiting.with_network = network and waiting.question.may_add_network
         self._answer(waiting, decision, reason)
         if decision in ("allow_run", "allow_always"):
-            for other in self.waiting:
-                match await self._judged(other.call, other.tool):
-                    case Passed() if other.id in self._waiting:
-                        self._answer(other, decision)
+            await self.settle(decision)
+
+    async def settle(self, decision: Decision) -> None:
+        """Answer so whatever waits and would not be asked about any more."""
+        for other in self.waiting:
+            match await self._judged(other.call, other.tool):
+                case Passed() if other.id in self._waiting:
+                    self._answer(other, decision)
 
     def _remember(self, offered: Sequence[Rule], number: int, *, for_good: bool) -> None:
         if not 0 <= number < len(offered):

@@ -12,7 +12,7 @@ from app.group_chat.handback import read_handback
 from app.group_chat.members import Members
 from app.group_chat.roles import COMMANDER, WORKER
 from app.infra.logs import failure
-from app.workspace import messages, queue, sessions, turns
+from app.workspace import messages, queue, sessions, tasks, turns
 from app.workspace.rows import MessageRow, TurnRow
 from app.workspace.store import Store
 
@@ -33,6 +33,8 @@ async def recover_turn(store: Store, members: Members, turn: TurnRow) -> Changes
         except SessionError as error:
             failure("session_unreadable", error, turn=turn.id)
     closed = turns.mark_interrupted(store, turn.id).messages
+    if turn.task is not None:
+        tasks.leave_task(store, turn.task)
     added = [each.data.get("notice") == "interrupted" for each in closed]
     return changes + [
         (each, RowAdded() if is_new else RowChanged()) for each, is_new in zip(closed, added, strict=True)
@@ -93,3 +95,15 @@ def _unshown(store: Store, session: Session) -> Sequence[Message]:
                 break
             unshown.append(message)
     return unshown[::-1]
+
+
+def name_cut_off(store: Store, turn: TurnRow) -> None:
+    """The notice of a turn that a crash cut off says whose jobs Continue takes up."""
+    jobs = [
+        [row.member, row.job]
+        for row in tasks.list_tasks(store, turn.conversation, given=turn.id)
+        if row.state in ("interrupted", "waiting_for_form")
+    ]
+    for row in messages.list_of_turn(store, turn.id) if jobs else ():
+        if row.data.get("notice") == "interrupted":
+            messages.update_message(store, row.id, data={**row.data, "jobs": jobs})

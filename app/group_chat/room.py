@@ -195,6 +195,9 @@ class Room:
         for live in self._turns.all:
             if live.asks(approval_id):
                 await live.decide(approval_id, decision, reason, rule, network=network)
+                if decision == "allow_always":
+                    for other in self._turns.all:
+                        await other.settle()
                 return
         raise NothingToDecide(TOO_LATE)
 

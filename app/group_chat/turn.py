@@ -169,6 +169,11 @@ class LiveTurn:
             raise NothingToDecide(TOO_LATE)
         await self._approvals.decide(approval_id, decision, reason, rule, network=network)
 
+    async def settle(self) -> None:
+        """The user has made a rule elsewhere: what it covers here need not wait any more."""
+        if self._approvals is not None:
+            await self._approvals.settle("allow_always")
+
     def cancel(self) -> None:
         """End a run that does not answer."""
         self._scope.cancel()

@@ -10,7 +10,10 @@ from typing import Any
 from app.infra.redaction import Redactor
 from app.infra.secrets import SecretStore
 
-_NAMES_A_SECRET = re.compile(r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS)$")
+_NAMES_A_KEY = re.compile(r"API_?KEY$")
+_NAMES_A_SECRET = re.compile(
+    r"(?:(?:^|_)(?:KEY|TOKEN|SECRET|PASS|PASSWD|PASSPHRASE|CREDENTIALS)|PASSWORD|SECRET_KEY_BASE)$"
+)
 _SHORTEST_PART = 16
 """Of the parts of a stored login: what is shorter is a word such as ``Bearer``."""
 
@@ -21,7 +24,7 @@ class Masking:
     def __init__(self, secrets: SecretStore, environment: Mapping[str, str]) -> None:
         self._secrets = secrets
         self._redactor = Redactor(
-            value for name, value in environment.items() if _NAMES_A_SECRET.search(name.upper())
+            value for name, value in environment.items() if _is_secret(name.upper(), value)
         )
         self._stamp: object = None
 
@@ -42,6 +45,14 @@ class Masking:
                 for part in _parts(value):
                     self._redactor.learn(part)
             self._stamp = stamp  # last: another thread that finds it counts on what was learnt
+
+
+def _is_secret(name: str, value: str) -> bool:
+    """By its name; a password that is a plain word would take that word out of every text."""
+    if _NAMES_A_KEY.search(name):
+        return True
+    is_no_word = len(value) >= _SHORTEST_PART or not value.isalpha()
+    return is_no_word and _NAMES_A_SECRET.search(name) is not None
 
 
 def _parts(value: str) -> Iterator[str]:

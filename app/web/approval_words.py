@@ -45,6 +45,7 @@ def approval_view(row: MessageRow, frame: Mapping[str, Any]) -> ApprovalView:
         facts=tuple((one_line(str(name)), one_line(str(value))) for name, value in data.get("facts") or ()),
         rules=tuple(one_line(str(rule)) for rule in data.get("rules") or ()),
         can_repeat="allow_run" in (data.get("offers") or ()),
+        can_last="allow_always" in (data.get("offers") or ()),
         may_add_network=bool(data.get("may_add_network")),
         decision=decision,
         decided=decided,

@@ -160,6 +160,7 @@ class ApprovalView(Entry):
     """What "for this run" and "always" may remember, the narrowest first."""
     """What "Always allow" would add; empty where there is nothing to add."""
     can_repeat: bool
+    can_last: bool
     """It may be allowed for more than once."""
     decision: str
     """``allow_once`` and its like; empty while it waits, and where it ended without an answer."""

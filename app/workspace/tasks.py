@@ -95,6 +95,13 @@ def interrupt_tasks(store: Store) -> list[TaskRow]:
         return [_change(store, row, state="interrupted", ended=store.now()) for row in rows]
 
 
+def leave_task(store: Store, id: str) -> None:
+    """Its turn was cut off: nobody works on it. One that waits for an answer of the user goes on waiting."""
+    row = find_task(store, id)
+    if row is not None and row.state != "waiting_for_form":
+        end_task(store, id, "interrupted")
+
+
 def find_task(store: Store, id: str) -> TaskRow | None:
     return store.database.find(TaskRow, Task.select().where(Task.id == id))
 

@@ -11,7 +11,7 @@ import pytest
 from app.engine.errors import ProviderError
 from app.engine.scripted import call, say
 from app.group_chat.errors import NothingToResume, RoomBusy
-from app.workspace import tasks
+from app.workspace import conversations, tasks
 from app.workspace.errors import NotFound
 from tests.group_chat.rooms import House, house
 from tests.group_chat.teams import TeamModel, dispatch, heard, results
@@ -429,3 +429,27 @@ async def test_what_is_done_or_elsewhere_is_not_done_anew(tmp_path: Path) -> Non
             await at.room.retry_task(row.id)
         with pytest.raises(NotFound):
             await at.room.retry_task("task_unknown")
+
+
+async def test_in_cautious_access_sending_members_does_not_ask_and_what_they_change_does(
+    tmp_path: Path,
+) -> None:
+    model = TeamModel(
+        commander=[dispatch(("coder", "One."), ("writer", "Two.")), say("Done.")],
+        coder=[[call("write_file", "f1", path="note.md", content="1")], say("one")],
+        writer=[[call("write_file", "f1", path="note.md", content="1")], say("two")],
+    )
+    async with house(tmp_path, model) as at:
+        conversations.choose_access(at.store, at.room.id, "cautious")
+        await at.room.post("Do two things.", client_id="c1")
+        with anyio.fail_after(20):
+            async for _ in at.room.feed.follow(0):
+                asked = [row for row in at.rows() if row.kind == "approval"]
+                if len(asked) == 2:
+                    break
+        assert {row.member for row in asked} == {"coder", "writer"}
+        await at.room.decide(asked[0].id, "allow_always")
+        await at.quiet()
+        assert [row.data.get("decision") for row in at.rows() if row.kind == "approval"] == [
+            "allow_always"
+        ] * 2

@@ -97,6 +97,18 @@ class TestCommands:
             assert questions(at) == 1
             assert [rules.rule_of(row).text for row in rules.list_rules(at.store)] == ["git push nowhere …"]
 
+    async def test_a_rule_about_one_command_lends_the_network_to_no_other(self, tmp_path: Path) -> None:
+        command = "git fetch nowhere && python3 send.py"
+        async with house(tmp_path, model(bash(command))) as at:
+            may = Rule("allow", ("git", "fetch"), exact=False, categories=frozenset({"network", "changes"}))
+            rules.add_rule(at.store, may, rules.EVERYWHERE)
+            await ask(at)
+            row = await question(at)
+            assert "may reach the network by a rule" in row.data["reasons"][0]
+            assert row.data["offers"] == ["allow_once", "deny"]
+            await at.room.decide(row.id, "deny")
+            await at.quiet()
+
     async def test_a_rule_that_denies_refuses_without_a_question(self, tmp_path: Path) -> None:
         async with house(tmp_path, model(bash("touch a.txt"))) as at:
             never = Rule("deny", ("touch",), exact=False)
@@ -169,6 +181,7 @@ class TestJobs:
             await ask(at)
             row = await question(at)
             assert (row.data["approval"], row.data["payload"]) == ("input", "echo typed\n")
+            assert row.data["offers"] == ["allow_once", "allow_run", "deny"]
             assert ["Runs", "cat"] in row.data["facts"]
             await at.room.decide(row.id, "deny")
             await at.quiet()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from app.infra.masking import Masking
 from app.infra.secrets import SecretStore
 
@@ -19,6 +21,19 @@ def test_a_key_of_the_environment_is_known_by_the_name_of_its_variable(tmp_path:
     assert mask.redact_known("plain words, hunter22, editor-of-mine") == (
         "[redacted], [redacted], editor-of-mine"
     )
+
+
+@pytest.mark.parametrize(
+    "name", ["PGPASSWORD", "MYSQL_PASS", "SECRET_KEY_BASE", "GITHUB_TOKEN", "APP_SECRET"]
+)
+def test_a_secret_of_another_kind_is_known_by_its_name_too(tmp_path: Path, name: str) -> None:
+    mask, _ = masking(tmp_path, **{name: "hunter-22"})
+    assert mask.redact_known("it is hunter-22") == "it is [redacted]"
+
+
+def test_a_password_that_is_a_plain_word_takes_that_word_out_of_no_text(tmp_path: Path) -> None:
+    mask, _ = masking(tmp_path, DB_PASSWORD="postgres")
+    assert mask.redact_known("image: postgres") == "image: postgres"
 
 
 def test_names_that_only_look_alike_hold_no_key(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from app.workspace.tasks import (
     count_turns_since,
     end_task,
     interrupt_tasks,
+    leave_task,
     list_tasks,
     load_task,
     move_task,
@@ -84,6 +85,14 @@ def test_after_a_start_nobody_works_and_a_form_still_waits(
     interrupt_tasks(store)
     assert load_task(store, task.id).state == after
     assert count_open(store, chat) == (1 if after == "waiting_for_form" else 0)
+
+
+def test_a_task_whose_turn_was_cut_off_is_left_and_one_that_has_ended_stays(store: Store, chat: str) -> None:
+    left, ended = give(store, chat), give(store, chat)
+    end_task(store, ended.id, "done", "Two.")
+    for task in (left, ended):
+        leave_task(store, task.id)
+    assert [row.state for row in list_tasks(store, chat)] == ["interrupted", "done"]
 
 
 def test_turns_are_counted_from_the_one_that_the_user_set_off(store: Store, chat: str) -> None:

@@ -11,7 +11,7 @@ from stat import S_ISREG
 from app.engine.messages import ToolCall
 from app.engine.tools import Tool
 from app.hands.permissions import risk
-from app.hands.permissions.access import AccessMode
+from app.hands.permissions.access import AccessMode, Decision
 from app.hands.permissions.closed_places import asks
 from app.hands.permissions.confinement import Confinement
 from app.hands.permissions.facts import Facts
@@ -24,6 +24,7 @@ from app.hands.threads import in_thread
 from app.infra.logs import note
 
 _REACHES_OUT = frozenset[Category]({"network", "install", "publish", "exfiltration"})
+_LENT = "One of these commands may reach the network by a rule, and the others would have it with it."
 _MOST_LOOKED_AT = 200_000
 """Names of a workspace that are looked at for files that may hold secrets."""
 
@@ -48,6 +49,8 @@ class CommandQuestions:
         note("command_judged", category=verdict.category, length=verdict.length)
         decision = apply(rules, verdict, self.access, confined=self._is_confined)
         permit = self._permit(verdict, rules)
+        if decision.kind == "allow" and self._lends_network(verdict, permit):
+            decision = Decision("ask", (_LENT,))
         if decision.kind == "allow":
             return Passed(permit)
         if decision.kind == "deny":
@@ -60,7 +63,7 @@ class CommandQuestions:
             payload=command,
             reasons=decision.reasons,
             facts=tuple(self._told(permit)),
-            rules=offers(verdict),
+            rules=() if decision.reasons == (_LENT,) else offers(verdict),
             permit=permit,
             may_add_network=self._is_confined and not permit.network and verdict.is_opaque,
         )
@@ -120,6 +123,17 @@ class CommandQuestions:
         # One that has become a link since it was granted leads where nobody let it.
         folders = {*asked, *(folder for folder in granted if folder.resolve() == folder)}
         return Permit(network=network, folders=tuple(sorted(folders)))
+
+    def _lends_network(self, verdict: Verdict, permit: Permit) -> bool:
+        """Whether a rule about one command gives the network to others of its script that run or change something."""
+        if self.access == "trusted" or not permit.network:
+            return False
+        others = [
+            command
+            for command in verdict.commands
+            if not any(finding.category in _REACHES_OUT for finding in command.findings)
+        ]
+        return any(command.findings for command in others)
 
     def _told(self, permit: Permit) -> Iterator[tuple[str, str]]:
         yield "Folder", str(self.gate.workspace)

@@ -77,7 +77,8 @@ class FileQuestions:
         name = shown(label)
         if is_outside:
             yield Finding("outside" if tool.read_only else "destructive", name, "lies outside the workspace")
-        if asks(path.name) and call.name not in _LOOKS_AT_NAMES and not path.is_dir():
+        typed = Path(str(call.arguments.get("path") or call.arguments.get("root") or "."))
+        if (asks(path.name) or asks(typed.name)) and call.name not in _LOOKS_AT_NAMES and not path.is_dir():
             yield Finding("dotenv", name, "may hold secrets")
         if call.name == _DELETES and not self.made(str(path)):
             yield Finding("deletes", name, "would be deleted, and this conversation did not make it")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.engine.messages import ToolCall
-from app.engine.tools import Tool
+from app.engine.tools import HandsOver, Tool
 from app.hands.permissions.access import AccessMode, decide
 from app.hands.permissions.question import Judge, Judgement, Passed, Question
 from app.hands.permissions.rules import Rule
@@ -17,7 +17,10 @@ _CHANGES = Finding("changes", "", "it changes something, and access is cautious"
 
 @dataclass(frozen=True, slots=True)
 class Judges:
-    """See ``Judge``: hands a call to the judge of its tool."""
+    """See ``Judge``: hands a call to the judge of its tool.
+
+    Who hands work over to others changes nothing by that: what they do is judged when they do it.
+    """
 
     access: AccessMode
     by_tool: Mapping[str, Judge]
@@ -26,7 +29,8 @@ class Judges:
         if judge := self.by_tool.get(call.name):
             return await judge.judge(call, tool, rules)
         decision = decide(self.access, about(_CHANGES), confined=False)
-        if tool.read_only or decision.kind == "allow":
+        changes_nothing = tool.read_only or isinstance(tool, HandsOver)
+        if changes_nothing or decision.kind == "allow":
             return Passed()
         lines = "\n".join(f"{name}: {value}" for name, value in call.arguments.items())
         return Question("change", payload=lines or call.name, reasons=decision.reasons)
