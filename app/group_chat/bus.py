@@ -10,7 +10,7 @@ import anyio
 from app.group_chat.events import DeskEvent, RoomEvent
 from app.group_chat.live_turns import StartTask
 from app.group_chat.members import Members
-from app.group_chat.recovery import recover_turn
+from app.group_chat.recovery import name_cut_off, recover_turn
 from app.group_chat.room import Room
 from app.infra.feed import Feed
 from app.workspace import conversations, steps, tasks, turns
@@ -66,6 +66,8 @@ class Bus:
         for turn in cut:
             await recover_turn(self._store, self._members, turn)
         tasks.interrupt_tasks(self._store)
+        for turn in cut:
+            name_cut_off(self._store, turn)
         with anyio.move_on_after(LOOKING_BACK):
             for conversation in {step.conversation for step in steps.open_steps(self._store)}:
                 with suppress(NotFound):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, assert_never
 from urllib.parse import quote
@@ -30,7 +31,7 @@ from app.web.markdown import render_markdown
 from app.web.member_words import FindAgent, member_hue, member_label, nobody, person
 from app.web.notices import notice_words, of_a_task
 from app.web.others import others_of
-from app.web.plain import first_sentence, one_line, plain
+from app.web.plain import first_line, first_sentence, one_line, plain
 from app.web.plan_words import plan_entry
 from app.web.terminal import Terminal
 from app.web.times import local
@@ -134,6 +135,9 @@ def _notice(row: MessageRow, frame: Mapping[str, Any], agents: FindAgent) -> Not
     words = notice_words(row.data, row.text)
     if row.data.get("task"):
         words = of_a_task(words, member_label(row.member, agents))
+    if jobs := row.data.get("jobs"):
+        left = ", ".join(f"{member_label(str(to), agents)} ({first_line(str(job), 60)})" for to, job in jobs)
+        words = replace(words, more=f"{words.more} Continue takes up what was cut off with it: {left}.")
     waits = words.needs_user and not row.data.get("settled")
     return NoticeView(
         kind="notice",

@@ -16,6 +16,7 @@ from app.group_chat.segments import SAVE_EVERY
 from app.workspace import queue, turns
 from tests.fakes.clock import FakeClock
 from tests.group_chat.rooms import House, OnWrite, house, members_on
+from tests.group_chat.teams import TeamModel, dispatch
 from tests.group_chat.test_room import Held, until_speaking
 
 pytestmark = pytest.mark.anyio
@@ -184,3 +185,21 @@ async def test_a_message_that_was_heard_right_before_the_crash_waits_no_more(tmp
         await resume(again)
         heard = [message.text for message in (await again.session()).messages if message.role == "user"]
         assert heard.count("use metres") == 1
+
+
+async def test_the_notice_of_a_turn_that_was_cut_off_names_the_jobs_that_were_cut_off_with_it(
+    tmp_path: Path,
+) -> None:
+    jobs = dispatch(("coder", "Patch it."), ("writer", "Tell it."))
+    model = TeamModel(commander=[jobs], coder=[say("never")], writer=[say("Told.")])
+    model.gates = {"coder": anyio.Event()}
+    async with house(tmp_path, model) as at:
+        await at.room.post("Do both.", client_id="c1")
+        await model.asks("coder")
+        with anyio.fail_after(5):
+            while len(at.room.at_work) > 2:
+                await anyio.wait_all_tasks_blocked()
+        left = crash(at, tmp_path)
+    async with house(left, TeamModel(), conversation=at.room.id) as after:
+        (notice,) = [row for row in after.rows() if row.data.get("notice") == "interrupted"]
+        assert notice.data["jobs"] == [["coder", "Patch it."]]

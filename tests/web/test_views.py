@@ -130,3 +130,12 @@ def test_a_wait_that_lasts_has_an_end_and_one_that_is_over_has_none() -> None:
 )
 def test_a_member_is_called_by_a_name(member: str, label: str) -> None:
     assert member_label(member) == label
+
+
+def test_a_notice_says_whose_jobs_continue_takes_up() -> None:
+    jobs = [["coder", "Patch it.\nThen test it."], ["own-one", "Tell it."]]
+    view = message_view(row("notice", notice="interrupted", jobs=jobs))
+    assert isinstance(view, NoticeView)
+    assert view.words.more.endswith(
+        "Continue takes up what was cut off with it: Coder (Patch it.), Own one (Tell it.)."
+    )
