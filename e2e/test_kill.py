@@ -6,7 +6,9 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from tests.fakes.llm_script import call, say
 
 MODEL = "openai/fake"
 SIZE = 1_500_000
+SMALL = 200_000
 WORDS = [f"word{number} " for number in range(60)]
 
 
@@ -119,6 +122,50 @@ def test_killed_in_the_middle_of_a_tool_call(ship: Server, llm: FakeLLM, number:
     ]
     assert len(results) <= 1
     assert results != ["ok"] or size == 2 * SIZE
+
+
+def test_killed_in_the_middle_of_three_jobs(ship: Server, llm: FakeLLM, number: int) -> None:
+    """Each doubles a file of its own: after Continue all jobs are done, and no file was doubled twice."""
+    moment = random.Random(number).uniform(0.0, 0.5)
+    members = ("coder", "writer", "analyst")
+    jobs = [{"to": member, "message": f"Double {member}.txt"} for member in members]
+    calls = [call("dispatch_to", job, id=job["to"]) for job in jobs]
+    llm.script(say(calls=calls), member="Commander")
+    for member in members:
+        (ship.workspace / f"{member}.txt").write_text("x" * SMALL)
+        doubled = {"path": f"{member}.txt", "old_string": "x", "new_string": "xx", "replace_all": True}
+        llm.script(
+            say(calls=[call("read_file", {"path": f"{member}.txt"}, id=f"read {member}")]),
+            say(calls=[call("edit_file", doubled, id=f"edit {member}")]),
+            say(*WORDS[:20], every_ms=10),
+            member=member.title(),
+        )
+        llm.script(say("I checked: it is as it should be."), member=member.title())
+    llm.always(say("All three are done."))
+    with Pilot(ship.start()) as pilot:
+        address = pilot.begin("Double the three files")
+        llm.requests(at_least=2)
+        group = ship.pid
+        kill_at(ship, moment)
+    assert children_left(group) == []
+    with Pilot(ship.start()) as pilot:
+        assert "streaming" not in [state for _, state in pilot.articles(address)]
+        assert {state for _, state, _ in tasks_of(ship)} <= {"done", "interrupted"}
+        if pilot.post(address, "resume") == 303:
+            pilot.until(address, "All three are done.")
+        page = pilot.page(address)
+    ship.stop()
+    given = tasks_of(ship)
+    assert [state for _, state, _ in given] == ["done"] * len(given)
+    assert len({call_id for _, _, call_id in given}) == len(given)
+    assert all((ship.workspace / f"{member}.txt").stat().st_size <= 2 * SMALL for member in members)
+    assert page.count("All three are done.") == 1
+
+
+def tasks_of(server: Server) -> list[tuple[str, str, str]]:
+    """Who has each task, its state, and the call that gave it."""
+    with closing(sqlite3.connect(server.data / "plancia.sqlite3")) as database:
+        return database.execute("SELECT member, state, call_id FROM tasks ORDER BY created, id").fetchall()
 
 
 def test_a_second_server_on_the_same_folder_is_refused_until_the_first_is_dead(ship: Server) -> None:
