@@ -226,10 +226,7 @@ class Dispatching:
     def hand_back(self, asker: LiveTurn, reason: str = "", summary: str = "") -> str:
         """The floor goes back to Commander, by the tool or by the marker. Under the lock; returns a refusal."""
         member = asker.row.member
-        open_ones = any(
-            row.is_open or row.state == "interrupted"
-            for row in tasks.list_tasks(self._store, self._conversation)
-        )
+        open_ones = any(row.is_open for row in tasks.list_tasks(self._store, self._conversation))
         with self._board.together():
             refusal = self._floor.pass_(HandedBack(member, unfinished=open_ones))
             if not refusal:

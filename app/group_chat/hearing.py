@@ -71,4 +71,9 @@ def _words(said: Said, member: str, name_of: NameOf) -> str:
 
 def quoted(author: str, to: str, text: str) -> str:
     """Words of others, in a frame that they cannot close: they are no instructions of the user."""
-    return compose("overheard", author=author, to=to, text=_FRAME.sub(r"&lt;\1", text))
+    return compose("overheard", author=author, to=to, text=unclosed(text))
+
+
+def unclosed(text: str) -> str:
+    """As it stands in a frame."""
+    return _FRAME.sub(r"&lt;\1", text)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from app.engine.messages import Message
-from app.group_chat.hearing import addressed
+from app.group_chat.hearing import addressed, unclosed
 from app.group_chat.roles import USER
 from app.group_chat.visibility import Request
 from app.workspace import messages, plans, tasks, turns
@@ -46,7 +46,7 @@ def is_heard(task: TaskRow, history: Sequence[Message]) -> bool:
     for message in takewhile(lambda message: message.time >= task.created, reversed(history)):
         if any(one.call_id == task.call_id and one.status in ("ok", "error") for one in message.results):
             return True
-        if task.outcome and message.role == "user" and task.outcome in message.text:
+        if task.outcome and message.role == "user" and unclosed(task.outcome) in message.text:
             return True
     return False
 

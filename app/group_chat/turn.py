@@ -25,7 +25,7 @@ from app.group_chat.approvals import TOO_LATE, Approvals, Waiting
 from app.group_chat.errands import Errand, Part
 from app.group_chat.errors import NothingToDecide, RoomError
 from app.group_chat.events import FORM, Floor, FloorChanged, FloorState
-from app.group_chat.hearing import unheard
+from app.group_chat.hearing import quoted, unheard
 from app.group_chat.keeping import KeepingBoard
 from app.group_chat.members import Members, Prepared
 from app.group_chat.recovery import catch_up, remember
@@ -290,7 +290,10 @@ class LiveTurn:
             return [*inputs, job]
         goes_on = self.row.trigger == "continue"
         if outcomes or (goes_on and not inputs):
-            first = compose("go_on" if goes_on else "late_results", outcomes=outcomes).strip()
+            first = compose(
+                "go_on" if goes_on else "late_results",
+                outcomes=[quoted("who did it", members.name_of(self.row.member), told) for told in outcomes],
+            ).strip()
             return [UserInput(first, store.new_id("msg")), *inputs]
         return inputs
 
