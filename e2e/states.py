@@ -313,6 +313,51 @@ def task(stage: Stage) -> None:
     expect(stage.page.get_by_role("heading", name="What came of it")).to_be_visible()
 
 
+HARBOUR: list[dict[str, object]] = [
+    {
+        "index": 1,
+        "title": "Collect the November readings",
+        "assignee": "researcher",
+        "input": "Of all berths.",
+    },
+    {
+        "index": 2,
+        "title": "Clean and join with the berth table",
+        "assignee": "analyst",
+        "input": "Take {{step_1.output_summary}}",
+        "wait_for": [1],
+    },
+    {"index": 3, "title": "Fetch the tide table", "assignee": "researcher", "wait_for": [1]},
+    {"index": 4, "title": "Confirm the thresholds", "assignee": "user", "input": "Which?", "wait_for": [2]},
+    {"index": 5, "title": "Draw a chart", "assignee": "analyst", "wait_for": [2], "on_failure": "continue"},
+    {"index": 6, "title": "Write the summary", "assignee": "writer", "wait_for": [3, 4, 5]},
+]
+"""A plan whose steps stand in different ways after a while."""
+
+
+def plan(stage: Stage) -> None:
+    """A board with steps that are done, failed, skipped, wait for the user and have not begun; one is being edited."""
+    talk = stage.talk()
+    llm = stage.llm
+    llm.script(
+        say("The steps are known from October.", calls=[call("set_plan", {"steps": HARBOUR})]),
+        say("The tide table cannot be had. You can skip it."),
+        member="Commander",
+    )
+    llm.script(
+        say("720 readings for each of four berths. Calata Nuova starts on 9 November, so it has 528."),
+        fail(400, "This request is not valid."),
+        member="Researcher",
+    )
+    llm.script(say("Joined: 11 doubled readings dropped."), member="Analyst")
+    talk.say("Prepare the November harbour report.")
+    panel = stage.page.get_by_role("complementary", name="Details")
+    panel.get_by_role("tab", name="Plan").click()
+    expect(panel.locator("#step-4")).to_have_attribute("data-status", "blocked")
+    panel.locator("#step-6").get_by_text("Edit").click()
+    expect(panel.get_by_role("form", name="Edit step 6")).to_be_visible()
+
+
 def handed_off(stage: Stage) -> None:
     """Tutor holds the floor."""
     talk = stage.talk()
@@ -544,6 +589,7 @@ STATES: Mapping[str, Callable[[Stage], None]] = {
     "team": team,
     "team-done": team_done,
     "task": task,
+    "plan": plan,
     "handed-off": handed_off,
     "mention": mention,
     "circles": circles,

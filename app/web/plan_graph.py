@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.group_chat.plan_values import Status, Step
@@ -21,6 +20,12 @@ SHAPES: dict[Status, str] = {
     "skipped": "",
     "pending": "",
 }
+
+
+Place = tuple[int, int]
+
+Slot = int | tuple[int, int]
+"""A step, or a line from one to another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,44 +58,62 @@ def plan_graph(steps: Sequence[Step]) -> Graph | None:
     columns: dict[int, int] = {}
     for step in steps:
         columns[step.index] = max((columns[before] + 1 for before in step.wait_for), default=0)
-    heights = Counter(columns.values())
-    is_straight = max(heights.values()) == 1
-    if is_straight or len(heights) > WIDEST or max(heights.values()) > TALLEST:
-        return None
-    height = max(heights.values()) * ROW
-    places: dict[int, tuple[int, int]] = {}
-    taken: Counter[int] = Counter()
+    lines = list(_lines(steps))
+    # A line that passes a column has a place there, so that it does not cross the steps of that column.
+    slots: dict[int, list[Slot]] = {column: [] for column in sorted(set(columns.values()))}
     for index, column in columns.items():
-        y = (height - heights[column] * ROW) // 2 + taken[column] * ROW + ROW // 2
-        places[index] = MARGIN + column * COLUMN, y
-        taken[column] += 1
+        slots[column].append(index)
+    for line in lines:
+        for column in range(columns[line[0]] + 1, columns[line[1]]):
+            slots[column].append(line)
+    tallest = max(map(len, slots.values()))
+    if tallest == 1 or len(slots) > WIDEST or tallest > TALLEST:
+        return None
+    places = _places(slots, tallest * ROW)
     return Graph(
-        nodes=tuple(Node(step.index, *places[step.index], SHAPES[step.status]) for step in steps),
-        edges=tuple(
-            _edge(places[before], places[step.index], steps[before - 1].is_over)
-            for step in steps
-            for before in _direct(step, steps)
-        ),
-        width=2 * MARGIN + (len(heights) - 1) * COLUMN,
-        height=height,
+        nodes=tuple(Node(step.index, *places[step.index, step.index], SHAPES[step.status]) for step in steps),
+        edges=tuple(_edge(line, columns, places, steps[line[0] - 1].is_over) for line in lines),
+        width=2 * MARGIN + (len(slots) - 1) * COLUMN,
+        height=tallest * ROW,
         label=_in_words(steps),
     )
 
 
-def _direct(step: Step, steps: Sequence[Step]) -> list[int]:
-    """Those it waits for, without those that it waits for through others: fewer lines say the same."""
-    through = {earlier for before in step.wait_for for earlier in _all_before(steps[before - 1], steps)}
-    return [before for before in step.wait_for if before not in through]
+def _places(slots: Mapping[int, Sequence[Slot]], height: int) -> dict[tuple[int, Slot], Place]:
+    """Of each step, and of each line in the columns that it passes."""
+    places: dict[tuple[int, Slot], Place] = {}
+    for column, taken in slots.items():
+        top = (height - len(taken) * ROW) // 2
+        for row, slot in enumerate(taken):
+            key = slot if isinstance(slot, int) else column
+            places[key, slot] = MARGIN + column * COLUMN, top + row * ROW + ROW // 2
+    return places
 
 
-def _all_before(step: Step, steps: Sequence[Step]) -> set[int]:
-    return set(step.wait_for).union(*(_all_before(steps[before - 1], steps) for before in step.wait_for))
+def _lines(steps: Sequence[Step]) -> Iterator[tuple[int, int]]:
+    """From each step that is waited for to who waits; not where another line says the same already."""
+    before: dict[int, set[int]] = {}
+    for step in steps:
+        through = set[int]().union(*(before[earlier] for earlier in step.wait_for))
+        before[step.index] = through.union(step.wait_for)
+        yield from ((earlier, step.index) for earlier in step.wait_for if earlier not in through)
 
 
-def _edge(start: tuple[int, int], end: tuple[int, int], is_done: bool) -> Edge:
-    (x, y), (to_x, to_y) = start, end
-    bend = (to_x - x) // 2
-    return Edge(f"M{x} {y}C{x + bend} {y} {to_x - bend} {to_y} {to_x} {to_y}", is_done)
+def _edge(
+    line: tuple[int, int],
+    columns: Mapping[int, int],
+    places: Mapping[tuple[int, Slot], Place],
+    is_done: bool,
+) -> Edge:
+    before, after = line
+    passed = range(columns[before] + 1, columns[after])
+    x, y = places[before, before]
+    path = f"M{x} {y}"
+    for to_x, to_y in (*(places[column, line] for column in passed), places[after, after]):
+        bend = (to_x - x) // 2
+        path += f"C{x + bend} {y} {to_x - bend} {to_y} {to_x} {to_y}"
+        x, y = to_x, to_y
+    return Edge(path, is_done)
 
 
 def _in_words(steps: Sequence[Step]) -> str:

@@ -35,6 +35,14 @@ def test_a_line_that_others_say_already_is_not_drawn() -> None:
     assert len(graph.edges) == 5
 
 
+def test_a_line_passes_beside_the_steps_of_the_columns_between() -> None:
+    graph = plan_graph((step(1), step(2, 1), step(3, 1), step(4, 2), step(5, 3, 4)))
+    assert graph is not None
+    fourth, edge = graph.nodes[3], graph.edges[3]
+    assert edge.path.count("C") == 2
+    assert f" {fourth.x} {fourth.y}" not in edge.path
+
+
 def test_a_listener_hears_who_waits_for_whom() -> None:
     graph = plan_graph(DIAMOND)
     assert graph is not None
