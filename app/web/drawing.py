@@ -44,24 +44,22 @@ class Drawing:
         return self._draw("announced", sentence=sentence)
 
     def conversation_changed(self, room: Room) -> str:
-        return self._draw(
-            "conversation_changed", **self.scenes.conversation(room), **self.scenes.details(room)
-        )
+        return self._draw("conversation_changed", **self.scenes.conversation(room), **self.scenes.used(room))
 
     def usage(self, room: Room) -> str:
-        return self._draw("usage", **self.scenes.details(room))
+        return self._draw("usage", **self.scenes.used(room))
 
     def task(self, room: Room) -> str:
-        return self._draw("task", **self.scenes.details(room))
+        return self._draw("task", **self.scenes.tasks(room))
 
     def plan(self, room: Room) -> str:
-        return self._draw("plan", **self.scenes.details(room))
+        return self._draw("plan", **self.scenes.plans(room))
 
     def files_changed(self, room: Room) -> str:
-        return self._draw("files_changed", **self.scenes.details(room))
+        return self._draw("files_changed", **self.scenes.files(room))
 
     def jobs(self, room: Room) -> str:
-        return self._draw("jobs", **self.scenes.details(room), **self.scenes.shell(room.id))
+        return self._draw("jobs", **self.scenes.tasks(room), **self.scenes.shell(room.id))
 
     def desk_changed(self, room: Room) -> str:
         return self._draw("desk_changed", **self.scenes.shell(room.id))

@@ -40,15 +40,18 @@ from app.web.page_views import (
 from app.web.plain import first_line, one_line
 from app.web.plan_views import BoardView, Traces, board_view, earlier_view
 from app.web.spans import newest_spans
-from app.web.task_views import TaskView, TurnView, task_view, turn_view
+from app.web.task_views import TaskView, TurnView, task_view, turn_name, turn_view
 from app.web.timeline import timeline
 from app.workspace import budgets, conversations, messages, plans, queue, tasks, turns, usage
-from app.workspace.rows import ConversationRow, MessageRow
+from app.workspace.rows import ConversationRow, MessageRow, TurnRow
 from app.workspace.settings import get_setting
 from app.workspace.store import Store
 
 ENTRIES_SHOWN = 100
 """Messages of a conversation that a page shows at first; earlier ones are loaded on request."""
+
+TURNS_SHOWN, TASKS_SHOWN = 50, 100
+"""The newest ones, in the panel of a conversation."""
 
 JOBS_SHOWN = 8
 """In the panel of a conversation."""
@@ -150,19 +153,30 @@ class Scenes:
         return announcement(room.at_work, room.holder, self.agents)
 
     def details(self, room: Room) -> dict[str, Any]:
-        """The panel: tasks, background jobs, changed files, usage."""
+        """The panel: tasks, background jobs, plan, changed files, usage."""
+        return {**self.tasks(room), **self.plans(room), **self.files(room), **self.used(room)}
+
+    def tasks(self, room: Room) -> dict[str, Any]:
+        turns = room.list_turns()
         return {
-            "turns": self._turns(room),
-            "timeline": timeline(newest_spans(self.store, room.list_turns(), room.list_tasks(), self.agents)),
+            "turns": self._turns(room, turns),
+            "timeline": timeline(newest_spans(self.store, turns, room.list_tasks(), self.agents)),
             "jobs": self._jobs_of(room),
-            **self._plans(room),
-            "deeds": deed_views(room.id, room.undoing.deeds(), self.abouts(room)),
-            "usage": self._usage(room.id),
         }
+
+    def files(self, room: Room) -> dict[str, Any]:
+        return {"deeds": deed_views(room.id, room.undoing.deeds(), self.abouts(room))}
+
+    def used(self, room: Room) -> dict[str, Any]:
+        return {"usage": self._usage(room.id)}
 
     def abouts(self, room: Room) -> dict[str, str]:
         """What each turn was about, by its id."""
-        return {turn.id: turn.name for turn in self._turns(room)}
+        return {
+            turn.id: turn_name(turn, messages.find_message(self.store, turn.trigger))
+            for turn in room.list_turns()
+            if turn.task is None
+        }
 
     def jobs_stand(self) -> Sequence[object]:
         """How all jobs stand; equal as long as none began, ended, or is kept from now on."""
@@ -226,13 +240,13 @@ class Scenes:
             later=room.counts_later(chosen),
         )
 
-    def _turns(self, room: Room) -> tuple[TurnView, ...]:
+    def _turns(self, room: Room, rows: Sequence[TurnRow]) -> tuple[TurnView, ...]:
         """The newest turns that answered the user, each with the tasks that were given in it."""
-        rows = room.list_turns()
+        answers = [row for row in rows if row.task is None][-TURNS_SHOWN:]
         spent = usage.spent_by_turn(self.store, room.id)
         by_id = {row.id: row for row in rows}
         given: defaultdict[str, list[TaskView]] = defaultdict(list)
-        for task in room.list_tasks():
+        for task in room.list_tasks()[-TASKS_SHOWN:]:
             works = task.turn or ""
             given[task.given].append(task_view(task, by_id.get(works), self.agents, spent.get(works)))
         return tuple(
@@ -243,11 +257,10 @@ class Scenes:
                 spent.get(row.id),
                 given[row.id],
             )
-            for row in rows
-            if row.task is None
+            for row in answers
         )
 
-    def _plans(self, room: Room) -> dict[str, Any]:
+    def plans(self, room: Room) -> dict[str, Any]:
         """The board of the newest plan, and the plans before it."""
         rows = plans.list_plans(self.store, room.id)
         board = self._board(room, read(rows[0])) if rows else None

@@ -32,7 +32,6 @@ def newest_spans(
 
 
 def _span(store: Store, turn: TurnRow, jobs: Mapping[str, TaskRow], agents: FindAgent) -> Span:
-    rows = messages.list_of_turn(store, turn.id)
     job = jobs.get(turn.id)
     is_told = turn.ended is not None or job is not None
     return Span(
@@ -41,8 +40,8 @@ def _span(store: Store, turn: TurnRow, jobs: Mapping[str, TaskRow], agents: Find
         began=local(turn.started),
         ended=local(turn.ended) if turn.ended else None,
         # What no change of a task tells of is drawn when the turn has ended.
-        waits=tuple(_waits(rows)) if is_told else (),
-        calls=tuple(local(row.created) for row in rows if row.kind == "tool_call" and turn.ended),
+        waits=tuple(_waits(messages.list_asked(store, turn.id))) if is_told else (),
+        calls=tuple(map(local, messages.list_call_times(store, turn.id))) if turn.ended else (),
         is_cut=turn.state in _CUT,
     )
 
@@ -51,8 +50,6 @@ def _waits(rows: Sequence[MessageRow]) -> Iterator[Wait]:
     """One after the other: of questions that stand side by side the first begins the wait and the last ends it."""
     wait: Wait | None = None
     for row in rows:
-        if row.kind not in ("approval", "form"):
-            continue
         ended = row.data.get("decided_at") or row.data.get("answered_at")
         start, stop = local(row.created), local(str(ended)) if ended else None
         if stop is None and row.state != "streaming":

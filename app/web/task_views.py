@@ -16,8 +16,8 @@ from app.workspace.rows import MessageRow, TaskRow, TaskState, TurnRow, TurnStat
 from app.workspace.usage import UsageSum
 
 LONGEST_NAME = 120
-OUTCOME_LINES = 12
-OUTCOME_CHARACTERS = 900
+OUTCOME_LINES = 8
+OUTCOME_CHARACTERS = 500
 """Of what came of a task; its page has all of it."""
 
 
@@ -72,10 +72,9 @@ def turn_view(
     tasks: Iterable[TaskView] = (),
 ) -> TurnView:
     """``asked`` is the message that began the turn, where it was one; ``tasks`` were given in it."""
-    again = "Tried again" if turn.trigger == "retry" else "Continued"
     return TurnView(
         id=turn.id,
-        name=(first_line(asked.text, LONGEST_NAME) if asked else "") or again,
+        name=turn_name(turn, asked),
         who=person(turn.member, agents),
         standing=_TURNS[turn.state],
         since=local(turn.started),
@@ -83,6 +82,12 @@ def turn_view(
         tasks=tuple(tasks),
         **_bill(spent if turn.ended else None),
     )
+
+
+def turn_name(turn: TurnRow, asked: MessageRow | None) -> str:
+    """What it was about: the first line of the message that began it."""
+    again = "Tried again" if turn.trigger == "retry" else "Continued"
+    return (first_line(asked.text, LONGEST_NAME) if asked else "") or again
 
 
 def task_view(

@@ -154,6 +154,19 @@ def list_of_turn(store: Store, turn_id: str) -> list[MessageRow]:
     )
 
 
+def list_asked(store: Store, turn_id: str) -> list[MessageRow]:
+    """What a turn asked the user, in order: approvals and forms."""
+    asked = (Message.turn == turn_id) & Message.kind.in_(("approval", "form"))
+    return store.database.rows(MessageRow, Message.select().where(asked).order_by(Message.position))
+
+
+def list_call_times(store: Store, turn_id: str) -> list[str]:
+    """When a turn called its tools, in order."""
+    calls = (Message.turn == turn_id) & (Message.kind == "tool_call")
+    query = Message.select(Message.created).where(calls).order_by(Message.position)
+    return [created for (created,) in store.database.values(query)]
+
+
 def changed_since(store: Store, conversation_id: str, revision: int) -> list[MessageRow]:
     """Every message that is new or different after ``revision``, in the order of the conversation."""
     return store.database.rows(MessageRow, _CHANGED, conversation_id, revision)

@@ -57,7 +57,8 @@ def test_there_is_no_other_table(made: Sqlite) -> None:
             "messages_by_revision",
         ),
         ("SELECT * FROM messages WHERE conversation = 'c' AND client_id = 'x'", "messages_sent_once"),
-        ("SELECT * FROM messages WHERE turn = 't' AND state = 'streaming'", "messages_streaming"),
+        ("SELECT * FROM messages WHERE turn = 't' AND state = 'streaming'", "messages_turn"),
+        ("SELECT * FROM messages WHERE turn = 't' ORDER BY position", "messages_turn"),
         ("SELECT * FROM turns WHERE state = 'running' AND session = 's'", "one_live_turn_of_a_session"),
         (
             "SELECT * FROM conversations WHERE deleted_at IS NULL AND updated > '2026' ORDER BY updated",
