@@ -6,6 +6,7 @@ that it stays as it ships. What is removed is set aside beside the others until 
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -46,11 +47,36 @@ _LOCK = threading.Lock()
 
 def list_agents(folder: DataFolder) -> list[AgentFile]:
     """The team in its order, then the others by name; those that are switched off or cannot be used among them."""
+    return list(_listed(folder, _stamps(folder)))
+
+
+@lru_cache(maxsize=4)
+def _listed(folder: DataFolder, stamps: tuple[object, ...]) -> tuple[AgentFile, ...]:
+    """Made anew once a stamp is another one: a turn asks many times who is there."""
     own = sorted(
         (find_agent(folder, id) or unreadable(id, _trouble(id)) for id in _own_ids(folder) if id not in TEAM),
         key=lambda agent: (same_name(agent.name), agent.id),
     )
-    return list(_with_twins([*(load_agent(folder, id) for id in TEAM), *own]))
+    return tuple(_with_twins([*(load_agent(folder, id) for id in TEAM), *own]))
+
+
+def _stamps(folder: DataFolder) -> tuple[object, ...]:
+    """What is different once anything about the files of the agents is."""
+    try:
+        with os.scandir(folder.agents) as entries:
+            return tuple(
+                sorted((entry.name, *_stamp(entry)) for entry in entries if entry.name.endswith(".md"))
+            )
+    except FileNotFoundError:
+        return ()
+
+
+def _stamp(entry: os.DirEntry[str]) -> tuple[int, int, int, int]:
+    try:
+        facts = entry.stat()
+    except OSError:
+        return (0, 0, 0, 0)
+    return (facts.st_mtime_ns, facts.st_ctime_ns, facts.st_size, facts.st_ino)
 
 
 def find_agent(folder: DataFolder, id: str) -> AgentFile | None:
