@@ -83,14 +83,19 @@ class Server:
         """The address of a new conversation; a fresh browser gets in by it."""
         return self.at(self.post("/conversations", text=text)["location"])
 
-    def old_conversation(self, texts: Sequence[str]) -> str:
-        """A conversation in which the user said all this before today's run; nobody answers. Returns its address."""
+    def old_conversation(self, texts: Sequence[str], members: Sequence[str] = ()) -> str:
+        """A conversation in which the user said all this before today's run; nobody answers. Returns its address.
+
+        After the user each of ``members`` says a word.
+        """
         folder, clock = DataFolder(self.data), SystemClock()
         with closing(open_database(folder, clock)) as database:
             store = Store(database, clock, new_id)
             row = create_conversation(store, workspace=str(self.workspace))
             for text in texts:
                 add_message(store, row.id, kind="user", member="user", text=text)
+            for member in members:
+                add_message(store, row.id, kind="assistant", member=member, text=f"I am {member}.")
         return self.at(f"/conversations/{row.id}")
 
     def post(self, path: str, **fields: str) -> Message:

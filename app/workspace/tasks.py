@@ -7,11 +7,14 @@ from typing import Any
 from peewee import fn
 
 from app.models.fields import clean_text
+from app.models.statements import HOLE
 from app.models.tables import Task, Turn
 from app.workspace.conversations import raise_revision
 from app.workspace.errors import NotFound
 from app.workspace.rows import OPEN_TASKS, TaskKind, TaskRow, TaskState
 from app.workspace.store import Store
+
+_BY_ID = Task.select().where(Task.id == HOLE)
 
 
 def add_task(
@@ -103,7 +106,7 @@ def leave_task(store: Store, id: str) -> None:
 
 
 def find_task(store: Store, id: str) -> TaskRow | None:
-    return store.database.find(TaskRow, Task.select().where(Task.id == id))
+    return store.database.find(TaskRow, _BY_ID, id)
 
 
 def load_task(store: Store, id: str) -> TaskRow:

@@ -12,12 +12,16 @@ from typing import Any
 from peewee import Tuple, fn
 
 from app.models.fields import clean_text
+from app.models.statements import HOLE
 from app.models.tables import Message, Task, Turn
 from app.workspace.conversations import raise_revision
 from app.workspace.errors import NotFound, TurnLive
 from app.workspace.messages import add_message, update_message
 from app.workspace.rows import EndState, MessageRow, TurnRow, TurnState
 from app.workspace.store import Store
+
+
+_BY_ID = Turn.select().where(Turn.id == HOLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +135,7 @@ def live_turns(store: Store, conversation_id: str | None = None) -> list[TurnRow
 
 
 def find_turn(store: Store, turn_id: str) -> TurnRow | None:
-    return store.database.find(TurnRow, Turn.select().where(Turn.id == turn_id))
+    return store.database.find(TurnRow, _BY_ID, turn_id)
 
 
 def load_turn(store: Store, turn_id: str) -> TurnRow:
