@@ -132,8 +132,12 @@ class Room(Onlook):
     async def take_back_floor(self) -> None:
         """Commander answers from now on. Who is at work goes on to the end of its turn."""
         async with self._lock:
+            if (holder := self.holder) == COMMANDER:
+                return
             with self.board.together():
                 self._floor.pass_(TakenBack())
+                data = {"how": "takeback", "to": holder}
+                self.board.add("dispatch", member=USER, turn=None, data=data)
         self.tell_conversation()
 
     async def resume(self) -> None:

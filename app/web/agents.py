@@ -88,12 +88,15 @@ async def act(request: Request) -> Response:
     match word:
         case "on" | "off":
             agents.set_disabled(site.folder, id, disabled=word == "off")
+            site.settings_changed()
             return RedirectResponse("/agents?saved", status_code=303)
         case "remove":
             agents.remove_agent(site.folder, id)
+            site.settings_changed()
             return RedirectResponse(f"/agents?removed={id}", status_code=303)
         case "restore":
             agents.restore_agent(site.folder, id)
+            site.settings_changed()
             return RedirectResponse(f"/agents/{id}?saved", status_code=303)
         case _:
             raise HTTPException(404)
@@ -106,6 +109,7 @@ def _saved(site: Site, before: AgentFile | None, agent: AgentFile, form: Form) -
         return _form(site, before, _again(form, errors={refused.field: str(refused)}))
     except AgentChanged as changed:
         return _form(site, before, _again(form, stale=str(changed), seen=before.version if before else ""))
+    site.settings_changed()
     return RedirectResponse(f"/agents/{agent.id}?saved", status_code=303)
 
 

@@ -219,8 +219,8 @@ class FormView(Entry):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DispatchView(Entry):
-    """``how`` names what is done: ``dispatch``, ``worker``, ``again``, ``handoff``, ``handback`` or ``answer``, a
-    hand-off that leaves the floor where it was."""
+    """``how`` names what is done: ``dispatch``, ``worker``, ``again``, ``handoff``, ``handback``, ``takeback``
+    or ``answer``, a hand-off that leaves the floor where it was."""
 
     how: str
     to: Person

@@ -92,7 +92,7 @@ class Site:
         return feed
 
     def settings_changed(self) -> None:
-        """Models or habits are others: open pages show what there is to choose from now."""
+        """Models, agents or habits are others: open pages show what there is to choose from now."""
         for feed in list(self._feeds.values()):
             feed.redraw()
 

@@ -141,6 +141,7 @@ def every_row() -> list[MessageRow]:
         row("dispatch", "done", "A lesson.", how="handoff", to="tutor", keeps=True, settled=True),
         row("dispatch", "done", "Answer.", how="handoff", to="coder"),
         row("dispatch", "done", "", how="handback", to="commander", member="tutor"),
+        row("dispatch", member="user", how="takeback", to="tutor"),
         row("assistant", "done", "**done**", reasoning="I looked.", thought_ms=8000),
         row("assistant", "streaming", "half a"),
         row("assistant", "interrupted", "cut"),

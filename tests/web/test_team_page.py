@@ -172,6 +172,9 @@ async def test_the_user_takes_the_floor_back(tmp_path: Path) -> None:
         await post(opened, room, "floor")
         page = await expect_same(opened, room, reader)
         assert floor_of(page) == ""
+        assert log_of(page)[-1] == ("dispatch", "user", "You took the floor back from Tutor")
+        await post(opened, room, "floor")
+        assert len((await expect_same(opened, room, reader)).articles) == len(page.articles)
         assert not any("Take back" in words for _, _, words in log_of(page))
         await post(opened, room, "messages", text="Are you there?")
         await quiet(room)
@@ -234,3 +237,16 @@ async def test_while_several_work_a_message_steers_who_is_called_or_waits_for_th
         page = await expect_same(opened, room, reader)
         assert log_of(page)[-1] == ("assistant", "coder", "Coder Good night.")
         assert page.element("queue").all("li") == []
+
+
+async def test_who_can_be_called_is_new_on_an_open_page_when_agents_change(tmp_path: Path) -> None:
+    async with team(tmp_path, TeamModel()) as (opened, room):
+        reader = await Reader.loads(opened, room)
+        assert reader.page.document.find("call-tutor") is not None
+        await opened.browser.post("/agents/tutor/off")
+        page = await expect_same(opened, room, reader)
+        assert page.document.find("call-tutor") is None
+        new = {"name": "Harbour Pilot", "description": "Knows the way in", "prompt": "You pilot."}
+        await opened.browser.post("/agents", new)
+        page = await expect_same(opened, room, reader)
+        assert page.element("call-harbour-pilot").attributes["data-name"] == "Harbour Pilot"
