@@ -15,8 +15,11 @@ from app.workspace.rows import MessageRow
 NameOf = Callable[[str], str]
 """How a member is called."""
 
-_FRAME = re.compile(r"<(/?said\b)", re.IGNORECASE)
+_FRAME = re.compile(r"<(\s*/?\s*said\b)", re.IGNORECASE)
 """What stands around words of others, and could be written by them."""
+
+_IN_A_NAME = str.maketrans({'"': "'", "<": "(", ">": ")"})
+"""What could end the place of a name in the frame."""
 
 LONGEST_HEARD = 12_000
 """Characters of what somebody else said in the chat: of more, Commander is told the beginning and the end."""
@@ -71,7 +74,8 @@ def _words(said: Said, member: str, name_of: NameOf) -> str:
 
 def quoted(author: str, to: str, text: str) -> str:
     """Words of others, in a frame that they cannot close: they are no instructions of the user."""
-    return compose("overheard", author=author, to=to, text=unclosed(text))
+    names = {"author": author.translate(_IN_A_NAME), "to": to.translate(_IN_A_NAME)}
+    return compose("overheard", **names, text=unclosed(text))
 
 
 def unclosed(text: str) -> str:
