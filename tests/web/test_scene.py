@@ -139,7 +139,7 @@ async def test_the_log_has_the_newest_and_the_way_to_those_before(opened: OpenBy
 
 async def test_kinds_that_no_template_draws_are_left_out(opened: OpenByHand) -> None:
     room = opened.conversation()
-    for kind in ("plan", "notice"):
+    for kind in ("unheard_of", "notice"):
         room.board.add(kind, member="commander", turn=None)  # type: ignore[arg-type]
     assert [view.kind for view in opened.site.scenes.log(room, message_view)["messages"]] == ["notice"]
 
