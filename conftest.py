@@ -15,7 +15,7 @@ pytest_plugins = ["tests.fakes.fixtures"]
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--kills", type=int, default=3, help="how often each story of a crash kills the server")
     parser.addoption("--lives", type=int, default=12, help="how many random lives of a session are lived")
-    parser.addoption("--rooms", type=int, default=60, help="how many random lives of a team are lived")
+    parser.addoption("--rooms", type=int, default=40, help="how many random lives of a team are lived")
     parser.addoption("--room", type=int, default=None, help="the one random life of a team that is lived")
 
 

@@ -69,6 +69,10 @@ class FloorKeeper:
         """Who speaks when a turn has ended well."""
         return self._next[0] if self._next else None
 
+    def recall(self, members: Sequence[str]) -> None:
+        """These follow the turn that goes on."""
+        self._next = list(members)
+
     def take_next(self) -> str:
         """Let them speak."""
         return self._next.pop(0)

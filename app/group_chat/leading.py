@@ -30,7 +30,7 @@ def count_turns(store: Store, turn: TurnRow) -> int:
     """How many turns the user's message has set off by now, whoever took them; a plan's are among them."""
     while (setter := _set_by(store, turn)) is not None:
         turn = setter
-    return tasks.count_turns_since(store, turn.conversation, stretch(store, turn)[-1].trigger)
+    return tasks.count_turns_since(store, turn.conversation, began(store, turn))
 
 
 def given_before(store: Store, turn: TurnRow) -> list[TaskRow]:
@@ -60,14 +60,34 @@ def led_to(store: Store, turn: TurnRow) -> Sequence[Request]:
     return [Request(row.text) for row in said.values()]
 
 
+def unanswered(store: Store, turn: TurnRow) -> list[str]:
+    """Whom else the user called by what began the turn, and who has not answered it: they follow where it goes on."""
+    trigger = began(store, turn)
+    called = dict.fromkeys(member for row in _sent_together(store, trigger) for member in addressed(row))
+    taken = turns.list_turns(store, turn.conversation, _LOOKED_BACK)
+    answered = {row.member for row in taken if row.trigger == trigger}
+    return [member for member in called if member not in answered]
+
+
+def began(store: Store, turn: TurnRow) -> str:
+    """The trigger of the turn, or of the one that it goes on from."""
+    return stretch(store, turn)[-1].trigger
+
+
 def _sent_with(store: Store, turn: TurnRow) -> list[MessageRow]:
     """The message that began a turn, behind those that its member was sent together with it."""
-    first = messages.find_message(store, turn.trigger)
+    rows = _sent_together(store, turn.trigger)
+    return [row for row in rows if turn.member in addressed(row) or row.id == turn.trigger]
+
+
+def _sent_together(store: Store, trigger: str) -> list[MessageRow]:
+    """A message of the user, behind those that were sent with it."""
+    first = messages.find_message(store, trigger)
     if first is None or first.member != USER:
         return []
-    before = messages.list_messages(store, turn.conversation, before_position=first.position)
+    before = messages.list_messages(store, first.conversation, before_position=first.position)
     together = takewhile(lambda row: row.kind == "user" and row.turn is None, reversed(before))
-    return [*(row for row in reversed([*together]) if turn.member in addressed(row)), first]
+    return [*reversed([*together]), first]
 
 
 def _set_by(store: Store, turn: TurnRow) -> TurnRow | None:

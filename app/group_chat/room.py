@@ -15,6 +15,7 @@ from app.group_chat.errors import EmptyMessage, NothingToDecide, NothingToResume
 from app.group_chat.events import ConversationChanged, FloorChanged, RoomEvent, RowAdded
 from app.group_chat.floor import TakenBack
 from app.group_chat.floor_keeping import FloorKeeper
+from app.group_chat.leading import began, unanswered
 from app.group_chat.live_turns import LiveTurns, StartTask
 from app.group_chat.members import Members
 from app.group_chat.onlook import Onlook
@@ -238,6 +239,7 @@ class Room(Onlook):
         with self.board.together():
             if last is not None and stands:
                 begun.append(self._begin(last.member, "retry" if last.state == "failed" else "continue"))
+                self._floor.recall(unanswered(self._store, last))
             if not stands or self._plan.is_cut_off:
                 begun += self._plan.continue_(begun)
         self._plan.go(begun)
@@ -262,7 +264,7 @@ class Room(Onlook):
     def _answer_next(self, ending: LiveTurn) -> list[LiveTurn]:
         """A turn has ended: who was called beside it speaks, or what waits is sent, once who is to answer is free."""
         if self._floor.next and self._is_free_for([self._floor.next], ending):
-            return [self._begin(self._floor.take_next(), ending.row.trigger)]
+            return [self._begin(self._floor.take_next(), began(self._store, ending.row))]
         waiting = self.waiting.due()
         texts = [self.waiting.load(id).text for id in waiting]
         if waiting and not self._floor.next and self._is_free_for(self._called(texts), ending):

@@ -41,6 +41,8 @@ class Minds(ScriptedModel):
         self.marks: dict[str, Mark] = {}
         self.asked: list[tuple[str, ModelRequest]] = []
         self.calm = False
+        self.is_heard = True
+        """Whether what is asked counts: what a dead process still does has never been."""
         self.hanging = 0
         self._steps: Counter[str] = Counter()
         self._count = 0
@@ -52,7 +54,8 @@ class Minds(ScriptedModel):
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamBatch, None]:
         who = member_of(request)
-        self.asked.append((who, request))
+        if self.is_heard:
+            self.asked.append((who, request))
         for piece in self._answer(who, request):
             await asyncio.sleep(self._random.random() * LONGEST_PAUSE)
             if isinstance(piece, ProviderError):

@@ -20,6 +20,7 @@ from app.engine.messages import Message
 from app.engine.session import JsonlSession
 from app.group_chat.errors import RoomError
 from app.group_chat.events import RowAdded, RowChanged
+from app.group_chat.live_turns import SAVE_AGAIN
 from app.group_chat.members import Members
 from app.infra.clock import SystemClock
 from app.infra.paths import DataFolder
@@ -44,6 +45,9 @@ DEADLY = 0.5
 
 MOST_WRITES = 100
 """To the disk, before a process that is to die does."""
+
+LONGEST_FULL = 4.0
+"""Seconds for which the disk takes nothing."""
 
 STOPS_WITHIN = 2.0
 LONGEST_LIFE = 3600.0
@@ -77,6 +81,7 @@ class TeamWorld:
         self._ids = 0
         self._kill_in: int | None = None
         self._killed = False
+        self._is_full = False
         self._beside: anyio.abc.TaskGroup
 
     async def live(self) -> None:
@@ -135,6 +140,7 @@ class TeamWorld:
     async def _peace(self) -> None:
         """From now on everybody just answers, and the user says yes to all: it has to become quiet."""
         self.minds.calm = True
+        await anyio.sleep(LONGEST_FULL + SAVE_AGAIN)
         until = self._loop.time() + LONGEST_LIFE
         for _ in range(3):
             while self.at.room.at_work:
@@ -184,7 +190,7 @@ class TeamWorld:
         began = self._loop.time()
         await self.at.room.stop()
         assert self._loop.time() - began <= STOPS_WITHIN + 0.1, "stop takes too long"
-        if not self._killed:
+        if not self._killed and not self._is_full:
             rows = self.at.room.list_tasks()
             open_ones = [row.member for row in rows if row.is_open and row.state != "waiting_for_form"]
             assert not open_ones, f"after a stop tasks are open: {open_ones}"
@@ -226,6 +232,17 @@ class TeamWorld:
     async def _reload(self) -> None:
         self.page = Page(self.at)
 
+    async def _full(self) -> None:
+        """The disk is full for a while."""
+        if self._is_full:
+            return
+        self._is_full = True
+        self.at.freeze()
+        await anyio.sleep(self._random.random() * LONGEST_FULL)
+        self.at.freeze(False)
+        await anyio.sleep(SAVE_AGAIN + 0.5)
+        self._is_full = False
+
     async def _switch_off(self) -> None:
         """A member is switched off, or on again, whatever it is at."""
         file = self.at.folder.agents / f"{self._random.choice(GUESTS)}.md"
@@ -250,7 +267,7 @@ class TeamWorld:
     # What there is
 
     def _see(self, look: Look) -> None:
-        if not self._killed:
+        if not self._killed and not self._is_full:
             store, conversation = self.at.store, self.at.room.id
             self.seen = Seen(
                 self.at.room.list_messages(limit=100_000),
@@ -283,7 +300,7 @@ class TeamWorld:
             if conversation is None:
                 access = self._random.choice(("standard", "cautious"))
                 conversations.choose_access(self.at.store, self.at.room.id, access)
-            self.page = Page(self.at)
+            self.page, self._is_full = Page(self.at), False
             yield self.at
 
     def _new_id(self, prefix: str) -> str:
@@ -303,7 +320,7 @@ class TeamWorld:
     def _kill(self) -> None:
         """What the disk holds at this moment is all that is left."""
         self._kill_in = None
-        self._killed = True
+        self._killed, self.minds.is_heard = True, False
         self.story.append(f"{self._loop.time():7.2f} killed")
         for name in ("data", "work"):
             shutil.copytree(self._root / name, self._root / "left" / name)
@@ -311,7 +328,7 @@ class TeamWorld:
     def _go_on_from_the_crash(self) -> None:
         if not self._killed:
             return
-        self._killed = False
+        self._killed, self.minds.is_heard = False, True
         for name in ("data", "work"):
             shutil.rmtree(self._root / name)
             (self._root / "left" / name).rename(self._root / name)
@@ -332,6 +349,7 @@ USER_ACTS = {
     "try_again": 2,
     "reload": 1,
     "switch_off": 1,
+    "full": 1,
     "restart": 1,
 }
 

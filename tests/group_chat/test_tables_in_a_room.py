@@ -145,10 +145,9 @@ def part_of(step: dict[str, Any], id: str) -> Sequence[StreamEvent] | None:
 
 
 def leave_open(at: House, job: str) -> None:
-    """Something of Commander's that was cut off."""
+    """Something of Commander's that has not ended."""
     given = {"kind": "dispatch", "asker": "commander", "member": "coder", "given": "turn", "call_id": "c"}
-    row = tasks.add_task(at.store, at.room.id, job=job, **given)  # type: ignore[arg-type]
-    tasks.end_task(at.store, row.id, "interrupted")
+    tasks.add_task(at.store, at.room.id, job=job, **given)  # type: ignore[arg-type]
 
 
 async def fill_in(at: House) -> None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import anyio
 import pytest
 
+from app.engine.errors import ProviderError
 from app.engine.scripted import call, say
 from app.workspace import tasks
 from tests.group_chat.rooms import House, house
@@ -98,3 +99,48 @@ async def test_a_stop_while_they_are_taken_up_ends_those_that_wait_too(tmp_path:
         assert after.room.at_work == ()
         assert not [state for _, state in states(after) if state in ("running", "queued")]
         assert len(again.asked["coder"]) == 1
+
+
+class TestCalled:
+    """Two were called in one message, and the first of them was cut off."""
+
+    def answers(self, at: House) -> list[tuple[str, str]]:
+        return [(row.member, row.text) for row in at.rows() if row.kind == "assistant"]
+
+    async def test_after_a_crash_the_second_answers_too(self, tmp_path: Path) -> None:
+        model = TeamModel(coder=[say("never said")])
+        model.gates["coder"] = anyio.Event()
+        async with house(tmp_path, model) as at:
+            await at.room.post("@Coder @Writer who is there?", client_id="c1")
+            await model.asks("coder")
+            left = Left(crash(at, tmp_path), at.room.id)
+        again = TeamModel(coder=[say("Coder.")], writer=[say("Writer.")])
+        async with house(left.folder, again, conversation=left.conversation) as after:
+            await after.room.resume()
+            await after.quiet()
+            assert self.answers(after) == [("coder", "Coder."), ("writer", "Writer.")]
+            assert "who is there?" in heard(again.asked["writer"][0])
+            assert "Go on from where" not in heard(again.asked["writer"][0])
+
+    async def test_after_a_failure_and_retry_the_second_answers_too_and_only_once(
+        self, tmp_path: Path
+    ) -> None:
+        refused = ProviderError("auth", "The key was refused.")
+        model = TeamModel(
+            coder=[[refused], say("Coder.")],
+            writer=[say("Writer.")],
+            commander=[[refused], say("Commander.")],
+        )
+        async with house(tmp_path, model) as at:
+            await at.say("@Coder @Writer who is there?")
+            assert self.answers(at) == []
+            await at.room.resume()
+            await at.quiet()
+            await at.say("And else?")
+            await at.room.resume()
+            await at.quiet()
+            assert self.answers(at) == [
+                ("coder", "Coder."),
+                ("writer", "Writer."),
+                ("commander", "Commander."),
+            ]
