@@ -172,8 +172,12 @@ class PlanDriver:
         outcome = event.reason if isinstance(event, Failed) else event.summary
         self._runs.end(row, _ENDED.get(done.status, "failed"), outcome)
         self._runs.settle(live.id)
-        if not task.is_question and not kept.is_replaced:
-            self.happen(kept, event)
+        if task.is_question or kept.is_replaced:
+            return
+        step = kept.plan.steps[task.step - 1]
+        if step.status == "blocked" and task.is_work_on(step):
+            kept = self.happen(kept, Answered(step.index, ""))  # nobody waits for the answer any more
+        self.happen(kept, event)
 
     def happen(self, kept: KeptPlan, event: PlanEvent) -> KeptPlan:
         """Move it on. What is to begin waits for ``begin_due``."""

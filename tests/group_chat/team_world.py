@@ -401,7 +401,7 @@ class Page:
 
 
 @cache
-def _empty_folder() -> tempfile.TemporaryDirectory[str]:
+def empty_folder() -> tempfile.TemporaryDirectory[str]:
     """A data folder as it is after the first start; it is gone when the tests have ended."""
     folder = tempfile.TemporaryDirectory()
     open_database(DataFolder(Path(folder.name)).create(), SystemClock()).close()
@@ -413,7 +413,7 @@ def live(seed: int, look: Look, then: Look) -> None:
     with virtual_loop(Random(seed + 2)) as loop, pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda _: None)
         root = Path(tempfile.mkdtemp())
-        shutil.copytree(_empty_folder().name, root / "data")
+        shutil.copytree(empty_folder().name, root / "data")
         world = TeamWorld(seed, loop, root, look, then)
         try:
             loop.run_until_complete(world.live())
