@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -18,7 +19,7 @@ from app.infra.ids import new_id
 from app.infra.paths import DataFolder
 from app.workbench import Workbench, open_workbench
 from app.workspace import conversations
-from bench.figure import Figure
+from bench.figure import Figure, ratio
 from e2e.server import Server
 from tests.fakes.llm_client import FakeLLM
 from tests.fakes.llm_script import Answer, call, say
@@ -48,24 +49,24 @@ async def in_one_process(llm: FakeLLM, folder: Path) -> list[Figure]:
         for _ in range(ROUNDS):
             one.append(await workers(bench, llm, folder, 1))
             four.append(await workers(bench, llm, folder, 4))
+        few, many = [], []
         for _ in range(TURNS):
             bare.append(await talk(bench, llm, folder))
             sent.append(await send(bench, llm, folder))
-        few = [await first_request(bench, llm, folder) for _ in range(TURNS)]
-        add_members(data)
-        many = [await first_request(bench, llm, folder) for _ in range(TURNS)]
-    overhead = [with_it - without for with_it, without in zip(sent, bare, strict=True)]
+            few.append(await first_request(bench, llm, folder))
+            with more_members(data):
+                many.append(await first_request(bench, llm, folder))
+    start, added = median(few), median(sent) - median(bare)
     return [
+        ratio("four workers at once, of the time of one", four, one, 1.15, unit="ms", scale=1000),
         Figure(
-            "four workers at once, of the time of one",
-            median(four) / median(one),
+            "sending one member, of the start of a turn",
+            added / start,
             "×",
-            1.15,
-            f"{median(four):.2f} s against {median(one):.2f}",
+            2.0,
+            f"{added * 1000:.1f} ms added",
         ),
-        Figure("sending one member, over a run of as many model calls", median(overhead) * 1000, "ms", 60.0),
-        Figure("message to first request, the team that ships", median(few) * 1000, "ms", 40.0),
-        Figure(f"message to first request, {MEMBERS} members more", median(many) * 1000, "ms", 60.0),
+        ratio(f"start of a turn with {MEMBERS} members more", many, few, 1.5, unit="ms", scale=1000),
     ]
 
 
@@ -124,13 +125,16 @@ def room_of(bench: Workbench, folder: Path) -> Room:
     return bench.bus.room(conversations.create_conversation(bench.store, workspace=str(workspace)).id)
 
 
-def add_members(data: DataFolder) -> list[str]:
-    """Fifty agents beside those that ship."""
+@contextmanager
+def more_members(data: DataFolder) -> Iterator[list[str]]:
+    """Fifty agents beside those that ship, for as long as the block lasts."""
     ids = [f"member-{number}" for number in range(MEMBERS)]
     for id in ids:
         text = f"---\nname: {id.title()}\ndescription: Does what {id} does.\n---\nYou do it.\n"
         (data.agents / f"{id}.md").write_text(text)
-    return ids
+    yield ids
+    for id in ids:
+        (data.agents / f"{id}.md").unlink()
 
 
 def page_of_many(folder: Path) -> Figure:
@@ -138,9 +142,9 @@ def page_of_many(folder: Path) -> Figure:
     server = Server(folder)
     login = server.start()
     try:
-        ids = add_members(DataFolder(server.data))
-        address = server.old_conversation(["Who is there?"], ids)
-        with httpx.Client(follow_redirects=True, trust_env=False) as browser:
+        browser = httpx.Client(follow_redirects=True, trust_env=False)
+        with browser, more_members(DataFolder(server.data)) as ids:
+            address = server.old_conversation(["Who is there?"], ids)
             browser.get(login)
             took = [load(browser, address) for _ in range(TURNS)]
         return Figure(f"page of a conversation of {MEMBERS} members", median(took) * 1000, "ms", 100.0)
