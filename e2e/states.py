@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -358,6 +359,28 @@ def plan(stage: Stage) -> None:
     expect(panel.get_by_role("form", name="Edit step 6")).to_be_visible()
 
 
+def playbooks(stage: Stage) -> None:
+    """A list with one that asks for something, and a file that was none."""
+    keep_playbook(stage.server)
+    stage.page.goto(stage.server.at("/playbooks"))
+    expect(stage.page.get_by_role("link", name="Harbour report", exact=True)).to_be_visible()
+
+
+def playbook(stage: Stage) -> None:
+    """One that was saved with a mistake in it."""
+    playbooks(stage)
+    stage.page.get_by_role("link", name="Harbour report", exact=True).click()
+    stage.page.get_by_role("textbox", name="File").fill("{")
+    stage.page.get_by_role("button", name="Save").click()
+    expect(stage.page.get_by_text("cannot be read as JSON")).to_be_visible()
+
+
+def keep_playbook(server: Server) -> None:
+    steps = [{**step, "title": f"{step['title']} of {{{{month}}}}"} for step in HARBOUR]
+    file = server.data / "playbooks" / "harbour-report.json"
+    file.write_text(json.dumps({"name": "Harbour report", "steps": steps}), encoding="utf-8")
+
+
 def handed_off(stage: Stage) -> None:
     """Tutor holds the floor."""
     talk = stage.talk()
@@ -590,6 +613,8 @@ STATES: Mapping[str, Callable[[Stage], None]] = {
     "team-done": team_done,
     "task": task,
     "plan": plan,
+    "playbooks": playbooks,
+    "playbook": playbook,
     "handed-off": handed_off,
     "mention": mention,
     "circles": circles,

@@ -176,3 +176,20 @@ def test_the_board_is_there_without_script(conversation: str, llm: FakeLLM, new_
         if page.locator("#step-1[data-status=done]").count():
             break
     expect(page.locator("#step-1")).to_have_attribute("data-status", "done")
+
+
+def test_a_plan_becomes_a_playbook_and_the_playbook_a_plan(talk: Talk, llm: FakeLLM) -> None:
+    page = talk.page
+    sets(llm, {"assignee": "coder", "input": "Count the {{things}}."})
+    llm.script(say("Two."), say("Three."), member="Coder")
+    talk.say("Go.")
+    expect_steps(page, "done")
+    board(page).get_by_text("Save as playbook").click()
+    page.get_by_label("Name").fill("Count things")
+    talk.button("Save playbook").click()
+    expect(page.get_by_role("heading", name="Count things")).to_be_visible()
+    page.get_by_label("things").fill("boats")
+    talk.button("Run").click()
+    expect_steps(page, "done")
+    expect(talk.articles("dispatch")).to_contain_text("Count the boats.")
+    expect(talk.articles("user")).to_contain_text("Run the playbook “Count things”.")

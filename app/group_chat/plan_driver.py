@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from app.engine.events import Done
 from app.group_chat.board import Board
@@ -72,6 +73,7 @@ class PlanDriver:
             self._runs.withdraw(before)
             if setter == COMMANDER and before.row.state != "done":
                 plan = keep_results(plan, before.plan)
+        plan = replace(plan, stopped=True)
         row = plans.add_plan(
             self._store,
             self._conversation,

@@ -12,6 +12,7 @@ from app.engine.tools import ToolContext, ToolMap, ToolOutput
 from app.group_chat.board import Board
 from app.group_chat.bounds import refuse_turn
 from app.group_chat.errors import CannotPlan
+from app.group_chat.events import ConversationChanged
 from app.group_chat.floor_keeping import FloorKeeper
 from app.group_chat.leading import count_turns, led_to
 from app.group_chat.live_turns import LiveTurns
@@ -23,9 +24,9 @@ from app.group_chat.plan_steps import Looked, PlanEvent, Retried, Skipped
 from app.group_chat.plan_tasks import PlanTask
 from app.group_chat.plan_tool import plan_tools
 from app.group_chat.plan_values import Step
-from app.group_chat.roles import COMMANDER
+from app.group_chat.roles import COMMANDER, USER
 from app.group_chat.turn import LiveTurn
-from app.group_chat.visibility import NO_REQUEST
+from app.group_chat.visibility import NO_REQUEST, Request
 from app.workspace.settings import get_number
 
 
@@ -88,6 +89,23 @@ class Planning:
         for live in stopping:
             await self._turns.stop(live)
 
+    async def run(self, given: Sequence[Mapping[str, Any]], title: str, text: str) -> None:
+        """The user's own plan begins at once; ``text`` says so in the chat, and is the request of its steps."""
+        async with self._lock:
+            if at_work := self._at_work():
+                raise CannotPlan(_still_at_work(at_work))
+            plan = check_plan(given, self.member_ids(), Request(text), self._parallel())
+            if isinstance(plan, PlanRefused):
+                raise CannotPlan(plan.sentence)
+            if wrong := wrong_fields(plan.steps):
+                raise CannotPlan(wrong)
+            with self._board.together():
+                self._board.add("user", member=USER, turn=None, text=text, data={"to": [COMMANDER]})
+                self._driver.set(plan, setter=USER, turn=None, title=title)
+                begun = self._driver.continue_()
+            self._driver.go(begun)
+        self._board.publish(ConversationChanged(), member=USER)
+
     async def _act(self, event: PlanEvent, otherwise: str) -> None:
         async with self._lock:
             with self._board.together():
@@ -103,7 +121,7 @@ class Planning:
         async with self._lock:
             if refusal := refuse_turn(count_turns(self._store, asker.row)):
                 return ToolOutput.failed("E_DENIED", refusal)
-            if at_work := self._others_at_work(asker):
+            if at_work := self._at_work(asker):
                 return ToolOutput.failed("E_DENIED", _still_at_work(at_work))
             said = (asker.errand.led_to if asker.errand else ()) or led_to(self._store, asker.row)
             request = said[0] if said else NO_REQUEST
@@ -125,12 +143,12 @@ class Planning:
     def _parallel(self) -> int:
         return int(get_number(self._store, "plan.parallel"))
 
-    def _others_at_work(self, asker: LiveTurn) -> list[Step]:
+    def _at_work(self, asker: LiveTurn | None = None) -> list[Step]:
         """Steps of the plan that somebody else is at: it cannot be set anew meanwhile."""
         kept = self._driver.find()
         if kept is None or kept.row.ended is not None:
             return []
-        own = PlanTask.of(asker.errand.task).step if asker.errand else 0
+        own = PlanTask.of(asker.errand.task).step if asker and asker.errand else 0
         return [step for step in kept.plan.having("in_progress") if step.index != own]
 
 

@@ -16,6 +16,7 @@ _FOLDERS = (
     "results",
     "attachments",
     "agents",
+    "playbooks",
     "skills",
     "packages",
     "jobs",
@@ -79,6 +80,10 @@ class DataFolder:
     @property
     def agents(self) -> Path:
         return self.root / "agents"
+
+    @property
+    def playbooks(self) -> Path:
+        return self.root / "playbooks"
 
     @property
     def skills(self) -> Path:

@@ -41,7 +41,7 @@ async def create(request: Request) -> Response:
     site, form = site_of(request), await read_form(request)
     wanted, text = form.text("workspace"), form.text("text")
     try:
-        workspace = _workspace(site, wanted)
+        workspace = usual_workspace(site, wanted)
     except WorkspaceError as error:
         task = welcome.FirstTask(wanted, text, str(error))
         return await welcome.show(site, task=task, status=422)
@@ -54,7 +54,7 @@ async def create(request: Request) -> Response:
     return RedirectResponse(to, status_code=303)
 
 
-def _workspace(site: Site, wanted: str) -> Path:
+def usual_workspace(site: Site, wanted: str = "") -> Path:
     """The folder that was typed, else the usual one, which is made where it is missing. Raises ``WorkspaceError``."""
     try:
         usual = site.workspace()

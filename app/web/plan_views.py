@@ -77,6 +77,7 @@ class StepView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardView:
+    id: str
     title: str
     standing: Standing
     hint: str
@@ -122,6 +123,7 @@ def board_view(
     state = "cut_off" if is_cut_off else "set" if not kept.is_begun else kept.row.state
     standing, hint = _STATES[state]
     return BoardView(
+        id=kept.id,
         title=one_line(kept.row.title) or "Plan",
         standing=standing,
         hint=hint,

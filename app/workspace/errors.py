@@ -6,6 +6,7 @@ WorkspaceError
 ├── InvalidRule      A rule or a grant of the user cannot be as it was described.
 ├── InvalidSource    A model source cannot be as it was described.
 ├── InvalidAgent     An agent cannot be as it was described.
+├── InvalidPlaybook  What was read is no playbook, or makes no plan.
 └── AgentChanged     An agent is not any more what was shown to whoever changes it.
 """
 
@@ -34,6 +35,10 @@ class InvalidSource(WorkspaceError):
     def __init__(self, sentence: str, field: str = "") -> None:
         super().__init__(sentence)
         self.field = field
+
+
+class InvalidPlaybook(WorkspaceError):
+    """What was read is no playbook, or makes no plan."""
 
 
 class InvalidAgent(WorkspaceError):

@@ -57,7 +57,7 @@ def test_a_relative_folder_and_a_tilde_become_absolute() -> None:
 def test_all_paths_lie_inside_the_root(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
     names = [name for name, value in vars(DataFolder).items() if isinstance(value, property)]
-    assert len(names) == 17
+    assert len(names) == 18
     assert {getattr(folder, name).parent for name in names} == {tmp_path}
     assert folder.database.name == "plancia.sqlite3"
     assert folder.secrets.name == "secrets.json"

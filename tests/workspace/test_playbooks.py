@@ -1,0 +1,96 @@
+"""Playbooks as files: read, filled in, written, and refused in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.infra.paths import DataFolder
+from app.workspace.errors import InvalidPlaybook, NotFound
+from app.workspace.playbooks import (
+    Playbook,
+    kept_steps,
+    list_playbooks,
+    load_playbook,
+    read_playbook,
+    remove_playbook,
+    save_playbook,
+)
+
+STEPS = (
+    {
+        "index": 1,
+        "title": "Notes of {{version}}",
+        "assignee": "writer",
+        "input": "For {{ reader }} in {{version}}.",
+    },
+    {
+        "index": 2,
+        "title": "Check",
+        "assignee": "coder",
+        "input": "{{step_1.output_summary}} {{user_message}}",
+    },
+)
+NOTES = Playbook("", "Release notes", STEPS)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> DataFolder:
+    return DataFolder(tmp_path / "data").create()
+
+
+def test_what_it_asks_for_is_in_the_order_of_its_text_and_what_a_plan_fills_in_is_not_asked() -> None:
+    assert NOTES.holes == ("version", "reader")
+
+
+def test_holes_are_filled_in_and_braces_of_a_value_are_text() -> None:
+    first, second = NOTES.filled({"version": "1.2", "reader": "{{step_2.output_summary}}"})
+    assert first["title"] == "Notes of 1.2"
+    assert first["input"] == "For { {step_2.output_summary}} in 1.2."
+    assert second == STEPS[1]
+
+
+def test_it_is_kept_under_a_name_of_its_own_and_what_is_exported_is_imported_again(
+    folder: DataFolder,
+) -> None:
+    first, second = save_playbook(folder, NOTES), save_playbook(folder, NOTES)
+    assert [first.id, second.id] == ["release-notes", "release-notes-2"]
+    assert load_playbook(folder, "release-notes") == first
+    assert read_playbook(first.written(), first.id) == first
+    assert [each.id for each in list_playbooks(folder)] == ["release-notes", "release-notes-2"]
+    remove_playbook(folder, second.id)
+    with pytest.raises(NotFound):
+        load_playbook(folder, second.id)
+
+
+def test_a_file_that_was_broken_by_hand_stays_in_the_list(folder: DataFolder) -> None:
+    (folder.playbooks / "broken.json").write_text("{")
+    assert [(each.id, each.steps) for each in list_playbooks(folder)] == [("broken", ())]
+
+
+@pytest.mark.parametrize("id", ["../secrets", "a/b", "", "UPPER", "a.json"])
+def test_an_id_is_no_path(folder: DataFolder, id: str) -> None:
+    with pytest.raises(NotFound):
+        load_playbook(folder, id)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("nonsense", "cannot be read as JSON"),
+        ("[]", "JSON object"),
+        ('{"name": "x"}', "steps"),
+        ('{"steps": [{}]}', '"name"'),
+        ('{"name": "x", "steps": []}', "at least one step"),
+        ('{"name": "x", "steps": [1]}', "is an object"),
+    ],
+)
+def test_what_is_none_is_refused_with_what_is_missing(text: str, why: str) -> None:
+    with pytest.raises(InvalidPlaybook, match=why):
+        read_playbook(text)
+
+
+def test_of_a_plan_only_what_it_was_given_is_kept() -> None:
+    done = {**STEPS[1], "status": "done", "output_summary": "x", "fields": [], "wait_for": [1], "attempt": 2}
+    assert kept_steps([done]) == ({**STEPS[1], "wait_for": [1], "fields": []},)
