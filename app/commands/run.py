@@ -72,7 +72,14 @@ async def run(options: Options, terminal: Terminal) -> int:
         if before is not None and done.status == "failed":
             conversations.choose_model(bench.store, row.id, before.model)
     code = exit_code(done, options.model)
-    return 3 if code == 0 and (deciding.refused or answering.declined) else code
+    left = deciding.refused + answering.declined
+    if code == 0 and left:
+        what = "One call or form needed" if left == 1 else f"{left} calls and forms needed"
+        terminal.tell(
+            f"{what} somebody to ask, and nobody could be. Use --approve always, or a terminal, or the page."
+        )
+        return 3
+    return code
 
 
 def find_member(folder: DataFolder, name: str | None) -> tuple[str, ...]:

@@ -9,8 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self, TextIO
 
-import anyio
-
 _DIM, _PLAIN = "\x1b[2m", "\x1b[0m"
 
 _CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
@@ -84,6 +82,8 @@ class Terminal:
 
         Waited for in the loop and not in a thread: one that sits in a read could not be ended by Ctrl-C.
         """
+        import anyio  # here, so that a command that asks nothing starts without it
+
         with suppress(OSError):  # what has no number is no terminal, and does not wait
             await anyio.wait_readable(self.stdin.fileno())
         read = self.stdin.readline()

@@ -15,6 +15,8 @@ _CONTINUE = re.compile(
     r"\s*(?:(?:please\s+)?(?:continue|go on|carry on|continua)\b.{0,40}$|go on from where you stopped\.)",
     re.IGNORECASE,
 )
+_LATE_ANSWER = "You had asked the user with a form"
+"""How a member is told the answer of a form whose call was cut off."""
 _SHORT = 200
 
 
@@ -97,8 +99,22 @@ def read_scene(messages: Sequence[Message]) -> Scene:
 
 
 def _hear(scene: Scene, text: str, state: _State) -> Scene:
+    if state != "idle" and text.startswith(_LATE_ANSWER):
+        return _answered(scene, text)
     if state != "idle" and scene.begun and _CONTINUE.match(text):
         return scene
     if state == "open" and (scene.begun or (scene.kind != "other" and scene_kind(text) == "other")):
         return replace(scene, added=text)
     return Scene(text)
+
+
+def _answered(scene: Scene, text: str) -> Scene:
+    """The form was answered after all: its call counts as done."""
+    deeds = list(scene.deeds)
+    for place in reversed(range(len(deeds))):
+        deed = deeds[place]
+        if deed.call.name == "ask_user" and not deed.ok:
+            result = ToolResult(deed.call.id, text.partition("Here it is.")[2].strip(), "ok")
+            deeds[place] = replace(deed, result=result)
+            return replace(scene, deeds=tuple(deeds))
+    return scene

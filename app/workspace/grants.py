@@ -8,8 +8,10 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+from app.hands.permissions import risk
 from app.hands.permissions.access import Answer
 from app.hands.permissions.closed_places import ClosedPlaces
+from app.hands.permissions.facts import Facts
 from app.hands.permissions.rules import FOLDERS, LASTING, READING, WRITING, Rule
 from app.hands.permissions.verdict import Category
 from app.infra.paths import DataFolder
@@ -38,8 +40,17 @@ def rule_commands(store: Store, typed: str, answer: Answer) -> RuleRow:
         raise InvalidRule(
             "A rule is about one command: write its first words only, without signs of the shell."
         )
+    if answer == "allow" and (wrong := _never_allowed(words)):
+        raise InvalidRule(f"No rule can allow this: {wrong} It asks each time.")
     covered = LASTING if answer == "allow" else frozenset[Category]()
     return add_rule(store, Rule(answer, words, exact=False, categories=covered), EVERYWHERE)
+
+
+def _never_allowed(words: tuple[str, ...]) -> str:
+    """What is found about a command that no rule covers, in a sentence; nothing where a rule can allow it."""
+    facts = Facts("/workspace", str(Path.home()), ClosedPlaces(Path.home()))
+    found = risk.judge(shlex.join(words), facts).findings
+    return next((finding.sentence for finding in found if finding.category not in LASTING), "")
 
 
 def _grantable(typed: str, folder: DataFolder) -> Path:

@@ -20,7 +20,6 @@ from app.workspace.messages import add_message, update_message
 from app.workspace.rows import EndState, MessageRow, TurnRow, TurnState
 from app.workspace.store import Store
 
-
 _BY_ID = Turn.select().where(Turn.id == HOLE)
 
 

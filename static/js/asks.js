@@ -34,7 +34,7 @@
     clearTimeout(arming);
     delete dialog.dataset.armed;
     arming = setTimeout(() => { dialog.dataset.armed = ""; }, ARMED_AFTER);
-    copy.querySelector('[value="deny"]').focus();
+    copy.querySelector('.actions [value="deny"]').focus();
     count();
   }
 

@@ -20,6 +20,7 @@ from app.hands.changes import delete_file, edit_file, write_file
 from app.hands.errors import Refused
 from app.hands.ledger import ReadLedger, content_hash
 from app.hands.permissions.paths import PathGate
+from app.hands.terminal_text import as_it_is
 from tests.hands.places import Machine, write
 
 START = "alpha\n"
@@ -54,10 +55,10 @@ class Run:
             match self.kind:
                 case "write":
                     arguments = {"path": "a.txt", "content": f"{self.name}\n"}
-                    write_file(self.gate, self.ledger, arguments, before_the_disk)
+                    write_file(self.gate, self.ledger, as_it_is, arguments, before_the_disk)
                 case "edit":
                     arguments = {"path": "a.txt", "old_string": "alpha", "new_string": self.name}
-                    edit_file(self.gate, self.ledger, arguments, before_the_disk)
+                    edit_file(self.gate, self.ledger, as_it_is, arguments, before_the_disk)
                 case _:
                     delete_file(self.gate, self.ledger, {"path": "a.txt"}, before_the_disk)
         except Refused as refused:

@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import Message
 
-from app.web.forms import LONGEST_FIELD, Form, read_form
+from app.web.forms import LONGEST_FIELD, MOST_VALUES, Form, read_form
 
 pytestmark = pytest.mark.anyio
 URLENCODED = "application/x-www-form-urlencoded"
@@ -61,7 +61,7 @@ async def test_a_million_characters_have_room_and_more_than_the_longest_field_ha
 
 
 async def test_more_fields_than_a_page_has_are_refused() -> None:
-    assert await refused(b"&".join(b"a=1" for _ in range(101))) == 400
+    assert await refused(b"&".join(b"a=1" for _ in range(MOST_VALUES + 1))) == 400
 
 
 async def test_what_is_no_form_has_no_fields() -> None:

@@ -87,7 +87,7 @@ async def test_the_page_says_what_keeps_commands_in_their_place(tmp_path: Path) 
     [
         ("deny", "rm", "rm …"),
         ("ask", "git commit", "git commit …"),
-        ("allow", "npm 'run x'", "npm 'run x' …"),
+        ("allow", "npm run build", "npm run build …"),
     ],
 )
 async def test_a_rule_about_commands_is_written_by_hand(
@@ -97,6 +97,17 @@ async def test_a_rule_about_commands_is_written_by_hand(
         sent = {"command": typed, "answer": answer}
         assert (await opened.browser.post("/settings/permissions/rules", sent)).status == 303
         assert f"<code>{escape(shown)}</code>" in (await opened.browser.get("/settings/permissions")).text
+
+
+async def test_what_no_rule_can_allow_is_said_when_it_is_written(tmp_path: Path) -> None:
+    async with open_page(tmp_path) as opened:
+        sent = {"command": "python3 -c", "answer": "allow"}
+        refused = await opened.browser.post("/settings/permissions/rules", sent)
+        assert refused.status == 422
+        assert "No rule can allow this" in refused.text
+        assert (
+            await opened.browser.post("/settings/permissions/rules", {**sent, "answer": "deny"})
+        ).status == 303
 
 
 @pytest.mark.parametrize(

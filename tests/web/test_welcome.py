@@ -57,8 +57,14 @@ async def test_the_first_page_is_the_guide(opened: Open) -> None:
 
 async def test_the_demo_begins_with_one_button(opened: Open) -> None:
     page = guide(await opened.browser.get(HERE))
-    form = next(each for each in page.all("form") if "Try without a key" in each.text)
-    fields = {each.attributes["name"]: each.attributes["value"] for each in form.all("input")}
+    button = next(each for each in page.all("button") if each.text == "Try without a key")
+    form = next(each for each in page.all("form") if each.attributes.get("id") == button.attributes["form"])
+    chosen = (
+        each
+        for each in form.all("input")
+        if each.attributes.get("type") != "radio" or "checked" in each.attributes
+    )
+    fields = {each.attributes["name"]: each.attributes["value"] for each in chosen}
     got = await opened.browser.post(form.attributes["action"], fields)
     talk = LivePage((await opened.browser.follow(got)).text)
     assert talk.element("title").text == "Show me around"
