@@ -126,6 +126,11 @@ class Dispatching:
 
         One of a plan is ended by that.
         """
+        for row in self._given_by(live):
+            if row.state == "queued":  # it was given up while the store took nothing
+                self._tell(
+                    tasks.end_task(self._store, row.id, "interrupted" if live.is_left else "cancelled")
+                )
         if live.errand is None or live.errand.task.kind == "plan":
             return
         if not (live.is_left and self._waits_for_form(live.errand.task)):
@@ -133,6 +138,11 @@ class Dispatching:
             self._tell(
                 tasks.end_task(self._store, live.errand.task.id, state, outcome(self._name(live), done))
             )
+        for row in self._given_by(live):
+            if row.state == "queued":  # it was given up while the store took nothing
+                self._tell(
+                    tasks.end_task(self._store, row.id, "interrupted" if live.is_left else "cancelled")
+                )
 
     def drop_left(self) -> None:
         """The user has gone on in another way: nobody waits any more for the forms of a turn that was cut off."""

@@ -24,6 +24,7 @@ from app.group_chat.turn import LiveTurn
 from app.infra.logs import failure, note
 from app.models.errors import StorageError
 from app.workspace import conversations, sessions, turns
+from app.workspace.errors import WorkspaceError
 from app.workspace.rows import MessageRow, SessionRow, TurnRow
 
 StartTask = Callable[[Callable[[], Coroutine[Any, Any, None]]], object]
@@ -83,6 +84,11 @@ class LiveTurns:
     def all(self) -> tuple[LiveTurn, ...]:
         """Those that run, in the order in which they began."""
         return tuple(self._live.values())
+
+    @property
+    def open(self) -> tuple[LiveTurn, ...]:
+        """Those that run, and those whose end the store has not taken yet."""
+        return (*self._live.values(), *self._unsaved.values())
 
     @property
     def root(self) -> LiveTurn | None:
@@ -189,7 +195,7 @@ class LiveTurns:
         while live.id in self._unsaved and not self._closing.is_set():
             with anyio.move_on_after(SAVE_AGAIN):
                 await self._closing.wait()
-            with suppress(StorageError):
+            with suppress(StorageError, WorkspaceError):
                 async with self._lock:
                     self.save()
 

@@ -258,7 +258,8 @@ class Room(Onlook):
     def _is_free_for(self, called: Sequence[str], ending: LiveTurn | None = None) -> bool:
         first = called[0] if called else self._floor.holder
         return all(
-            live is ending or (not live.answers_user and live.row.member != first) for live in self._turns.all
+            live is ending or (not live.answers_user and live.row.member != first)
+            for live in self._turns.open
         )
 
     def _answer_next(self, ending: LiveTurn) -> list[LiveTurn]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -453,3 +454,28 @@ async def test_in_cautious_access_sending_members_does_not_ask_and_what_they_cha
         assert [row.data.get("decision") for row in at.rows() if row.kind == "approval"] == [
             "allow_always"
         ] * 2
+
+
+async def test_who_ended_while_the_store_took_nothing_is_followed_once_all_ends_are_stored(
+    tmp_path: Path,
+) -> None:
+    model = TeamModel(
+        commander=[dispatch(("coder", "One."), ("coder", "Two."), ("writer", "Three.")), say("All done.")],
+        coder=[say("one"), say("two")],
+        writer=[say("three"), say("Writer here.")],
+    )
+    model.gates = {name: anyio.Event() for name in ("coder", "writer")}
+    async with house(tmp_path, model) as at:
+        await at.room.post("@Commander @Writer go.", client_id="c1")
+        for name in model.gates:
+            await model.asks(name)
+        at.freeze()
+        for gate in model.gates.values():
+            gate.set()
+        await at.quiet()
+        at.freeze(False)
+        with anyio.fail_after(10), suppress(NothingToResume):
+            await at.room.resume()
+        await at.quiet()
+        assert not [state for _, state in states(at) if state in ("running", "queued")]
+        assert at.room.at_work == ()
