@@ -120,6 +120,18 @@ def test_a_refusal_has_its_reason_and_the_model_is_told(cautious: Talk, llm: Fak
     assert not written(served, "not.md").exists()
 
 
+def test_enter_behind_a_reason_refuses(cautious: Talk, llm: FakeLLM, served: Server) -> None:
+    asks_to_write(llm, "enter.md")
+    cautious.say("Write it down.")
+    expect(question(cautious)).to_have_attribute("data-armed", "")
+    question(cautious).get_by_text("Say why not").click()
+    question(cautious).get_by_label("Reason for a refusal").fill("Not today.")
+    cautious.page.keyboard.press("Enter")
+    cautious.expect_answer("Written.")
+    expect(cautious.articles("approval")).to_have_attribute("data-decision", "deny")
+    assert not written(served, "enter.md").exists()
+
+
 def test_always_shows_its_rule_and_does_not_ask_again(cautious: Talk, llm: FakeLLM, served: Server) -> None:
     asks_to_write(llm, "always.md", "always.md")
     cautious.say("Write it down twice.")

@@ -12,9 +12,8 @@ import anyio
 from app.engine.errors import ProviderError
 from app.engine.provider import AuthCheck, ModelRequest, ResolvedModel, Stop, StreamBatch, StreamEvent
 from app.engine.tools import ToolContext, ToolOutput
-from app.group_chat.members import Members, Prepared, uncounted
+from app.group_chat.members import Members, Prepared
 from app.group_chat.room import Room
-from app.providers.drawing import Count
 from app.workspace.rows import ConversationRow
 
 Who = Literal["model", "tool"]
