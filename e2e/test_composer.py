@@ -335,14 +335,15 @@ def test_on_a_phone_the_name_of_the_model_has_all_the_room_that_is_left(
     talk.page.set_viewport_size({"width": width, "height": 800})
 
     def unused() -> tuple[float, float]:
-        """Between the choice of access, that of the model, and the buttons, in pixels."""
-        access, model, sends = (
-            talk.page.locator(one).bounding_box() for one in ("#access", "#model-picker select", "#sends")
+        """Between the badge, the choice of the model, and the buttons, in pixels."""
+        badge, model, sends = (
+            talk.page.locator(one).bounding_box()
+            for one in (".box-bar .badge", "#model-picker select", "#sends")
         )
-        assert access is not None
+        assert badge is not None
         assert model is not None
         assert sends is not None
-        return model["x"] - access["x"] - access["width"], sends["x"] - model["x"] - model["width"]
+        return model["x"] - badge["x"] - badge["width"], sends["x"] - model["x"] - model["width"]
 
     assert max(unused()) <= GAP
     llm.script(hold(say("Working. ", "Done."), 1))

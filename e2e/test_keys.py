@@ -41,6 +41,8 @@ def test_from_the_page_to_an_answer_without_a_mouse(talk: Talk) -> None:
     page.keyboard.press("Tab")
     assert focused(page) == "Access"
     page.keyboard.press("Tab")
+    assert focused(page) in ("Confined", "Not confined")
+    page.keyboard.press("Tab")
     assert focused(page) == "Model"
     tab_to(page, "Send")
     page.keyboard.press("Space")
