@@ -132,7 +132,7 @@ async def test_what_is_nasty_comes_back_and_leaves_nothing(commands: Commands, s
 
 
 async def test_one_that_shows_nothing_is_ended_although_it_does_not_hear(commands: Commands) -> None:
-    ended = await commands.run("trap '' TERM INT; echo begun; while :; do sleep 600; done", seconds=0.3)
+    ended = await commands.run("trap '' TERM INT; echo begun; while :; do sleep 600; done", seconds=1.0)
     assert ended.how == "timeout"
     assert commands.text == "begun\n"
     assert commands.left == []
