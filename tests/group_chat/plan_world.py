@@ -21,6 +21,7 @@ from app.engine.scripted import call
 from app.group_chat.events import PlanChanged
 from app.group_chat.plan_records import KeptPlan, find_kept, read
 from app.group_chat.plan_values import Status
+from app.workspace import conversations
 from app.workspace.settings import set_setting
 from tests.fakes.virtual_time import VirtualLoop, virtual_loop
 from tests.group_chat.team_minds import Minds
@@ -205,6 +206,9 @@ class AtOnce(PlanWorld):
     async def live(self) -> None:
         async with self._open(None) as self.at:
             set_setting(self.at.store, "plan.parallel", "2")
+            conversations.choose_access(
+                self.at.store, self.at.room.id, "standard"
+            )  # nobody is there to be asked
             await self.at.room.post("Go.", client_id="c1")
             await self.at.room.wait_quiet()
             self._see(self._then)
