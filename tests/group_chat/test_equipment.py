@@ -97,6 +97,14 @@ class TestCommands:
             assert questions(at) == 1
             assert [rules.rule_of(row).text for row in rules.list_rules(at.store)] == ["git push nowhere …"]
 
+    async def test_a_question_says_that_a_command_goes_on_in_the_background(self, tmp_path: Path) -> None:
+        async with house(tmp_path, model(bash("mytool serve", run_in_background=True))) as at:
+            await ask(at)
+            row = await question(at)
+            assert ["Goes on", "in the background, after the turn too"] in row.data["facts"]
+            await at.room.decide(row.id, "deny")
+            await at.quiet()
+
     async def test_a_rule_about_one_command_lends_the_network_to_no_other(self, tmp_path: Path) -> None:
         command = "git fetch nowhere && python3 send.py"
         async with house(tmp_path, model(bash(command))) as at:

@@ -44,7 +44,8 @@ class CommandQuestions:
     async def judge(self, call: ToolCall, tool: Tool, rules: Sequence[Rule]) -> Judgement:
         command = str(call.arguments["command"])
         verdict = await in_thread(lambda _: risk.judge(command, self._facts(rules)))
-        if call.arguments.get("run_in_background"):
+        goes_on = bool(call.arguments.get("run_in_background"))
+        if goes_on:
             verdict = self._in_background(verdict, command)
         note("command_judged", category=verdict.category, length=verdict.length)
         decision = apply(rules, verdict, self.access, confined=self._is_confined)
@@ -62,7 +63,7 @@ class CommandQuestions:
             "command",
             payload=command,
             reasons=decision.reasons,
-            facts=tuple(self._told(permit)),
+            facts=tuple(self._told(permit, goes_on=goes_on)),
             rules=() if decision.reasons == (_LENT,) else offers(verdict),
             permit=permit,
             may_add_network=self._is_confined and not permit.network and verdict.is_opaque,
@@ -135,8 +136,10 @@ class CommandQuestions:
         ]
         return any(command.findings for command in others)
 
-    def _told(self, permit: Permit) -> Iterator[tuple[str, str]]:
+    def _told(self, permit: Permit, *, goes_on: bool) -> Iterator[tuple[str, str]]:
         yield "Folder", str(self.gate.workspace)
+        if goes_on:
+            yield "Goes on", "in the background, after the turn too"
         if self._is_confined:
             yield "Network", "on" if permit.network else "off"
             if permit.folders:
