@@ -117,7 +117,7 @@ def organised(stage: Stage) -> None:
     talk = stage.talk()
     paths = [f"page-{number}.txt" for number in range(4)]
     for path in paths:
-        (stage.server.workspace / path).write_text(f"{path}\n{ANSWER}" * 40)
+        (stage.server.workspace / path).write_text(f"{path}\n{ANSWER}" * 28)
     stage.llm.script(
         *(say("", calls=[call("read_file", {"path": path})]) for path in paths),
         fail(400, "This model's maximum context length is 32768 tokens.", code="context_length_exceeded"),
@@ -484,7 +484,7 @@ def settings_permissions(stage: Stage) -> None:
     expect(dialog).to_be_hidden()
     stage.page.goto(stage.server.at("/settings/permissions"))
     expect(stage.page.get_by_role("button", name="Revoke rule write_file: plan.md")).to_be_visible()
-    expect(stage.page.locator(".main")).to_contain_text("allowed for every member in")
+    expect(stage.page.locator(".main")).to_contain_text("allowed, for every member in")
 
 
 def settings_web(stage: Stage) -> None:
