@@ -137,6 +137,6 @@ def test_the_tour_of_the_demo_looks_the_same_live_and_loaded(
     server.start()
     talk = Talk(page, server.new_conversation()).opened()
     talk.say("Show me around")
-    expect(talk.articles("tool_call")).not_to_have_count(0)
-    expect(talk.button("Send")).to_be_visible()
+    expect(talk.articles("dispatch")).to_have_count(2, timeout=30_000)
+    expect(talk.button("Send")).to_be_visible(timeout=30_000)
     talk.expect_same_as(Talk(new_context().new_page(), talk.address).opened())
