@@ -59,7 +59,7 @@ async def admit(prepared: Prepared, gate: Gate, ask: AskFn) -> Prepared:
         if task is None or task.cancelling():
             raise
         refusal = crashed(call, lost)
-    except Exception as defect:  # noqa: BLE001 - see above
+    except Exception as defect:  # noqa: BLE001 - a gate that breaks lets nothing pass
         refusal = crashed(call, defect)
     return prepared if refusal is None else replace(prepared, refusal=refusal)
 

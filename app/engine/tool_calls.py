@@ -112,7 +112,7 @@ class StepCalls:
         try:
             prepared = await admit(prepared, self._harness.gate, happened)
             await self._begin(prepared)
-        except Exception as failure:  # noqa: BLE001 - see above
+        except Exception as failure:  # noqa: BLE001 - whatever it is, the run ends with it
             happened(failure)
         else:
             await execute(prepared, happened, self._harness, self._most_tokens)

@@ -38,7 +38,14 @@ class KeepingBoard(Board):
                 return super().add(kind, member=member, turn=turn, **row)
             except StorageError as error:
                 self.trouble = error
-        kept = MessageRow(
+        kept = self._unstored(kind, member, turn, row)
+        self._rows[kept.id] = kept
+        self.announce(kept, RowAdded())
+        return kept
+
+    def _unstored(self, kind: MessageKind, member: str, turn: str | None, row: NewRow) -> MessageRow:
+        """A row that stands nowhere in the store."""
+        return MessageRow(
             id=row.get("id") or self.store.new_id("msg"),
             conversation=self.conversation,
             position=_NOWHERE,
@@ -52,9 +59,6 @@ class KeepingBoard(Board):
             created=self.store.now(),
             client_id=None,
         )
-        self._rows[kept.id] = kept
-        self.announce(kept, RowAdded())
-        return kept
 
     def save(self, row_id: str, **words: Unpack[Words]) -> MessageRow:
         if self.trouble is None:

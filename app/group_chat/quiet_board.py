@@ -13,7 +13,6 @@ from app.workspace.rows import MessageKind, MessageRow
 from app.workspace.store import Store
 
 _NEEDS_THE_USER = frozenset[MessageKind]({"approval", "form"})
-_NOWHERE = 0
 
 
 class QuietBoard(KeepingBoard):
@@ -26,20 +25,7 @@ class QuietBoard(KeepingBoard):
     def add(self, kind: MessageKind, *, member: str, turn: str | None, **row: Unpack[NewRow]) -> MessageRow:
         if kind in _NEEDS_THE_USER:
             return super().add(kind, member=member, turn=turn, **row)
-        unseen = MessageRow(
-            id=row.get("id") or self.store.new_id("msg"),
-            conversation=self.conversation,
-            position=_NOWHERE,
-            revision=0,
-            turn=turn,
-            member=member,
-            kind=kind,
-            state=row.get("state", "done"),
-            text="",
-            data={},
-            created=self.store.now(),
-            client_id=None,
-        )
+        unseen = self._unstored(kind, member, turn, row)
         self._unseen[unseen.id] = unseen
         return unseen
 

@@ -307,7 +307,7 @@ class LiveTurn:
         self._done = done
         try:
             self._follow(done)
-        except Exception as error:  # noqa: BLE001 - see above
+        except Exception as error:  # noqa: BLE001 - whoever follows the room is told all the same
             failure("end_not_drawn", error, turn=self.id)
             self.board.publish(done, member=self.floor.member, turn=self.id)
         return self._done

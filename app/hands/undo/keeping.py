@@ -15,6 +15,7 @@ from app.hands.threads import CheckStop, in_thread
 from app.hands.undo.history import History
 from app.hands.undo.tally import Tally, tally
 from app.hands.undo.values import Origin, Snapshot, Step
+from app.hands.wrapped import WrappedTool
 from app.infra.logs import failure
 from app.infra.threads import to_the_end
 
@@ -49,12 +50,7 @@ class Steps(Protocol):
 def undoable(tools: ToolMap, history: History, origin: Origin, steps: Steps) -> dict[str, Tool]:
     """The tools of one turn; those that only read are as they were."""
     keeping = Keeping(history, origin, steps)
-    return {
-        name: tool
-        if tool.read_only
-        else UndoableTool(tool, keeping, tool.name, tool.description, tool.parameters)
-        for name, tool in tools.items()
-    }
+    return {name: tool if tool.read_only else UndoableTool(tool, keeping) for name, tool in tools.items()}
 
 
 @dataclass(slots=True)
@@ -89,7 +85,7 @@ class Keeping:
             pass
         except SnapshotTrouble as trouble:
             self.steps.not_kept(trouble.sentence)
-        except Exception as defect:  # noqa: BLE001 - see above
+        except Exception as defect:  # noqa: BLE001 - undo never keeps a tool from its work
             self._broke(defect)
 
     def _look_back(self, before: Snapshot, check_stop: CheckStop) -> tuple[Step, Tally]:
@@ -108,24 +104,20 @@ class Keeping:
         self.steps.not_kept("Something went wrong inside Plancia while it kept what the workspace holds.")
 
 
-@dataclass(frozen=True, slots=True)
-class UndoableTool:
+class UndoableTool(WrappedTool):
     """A tool as it was, with a look at the workspace before and after each call."""
 
-    tool: Tool
-    keeping: Keeping
-    name: str
-    description: str
-    parameters: Mapping[str, Any]
-    read_only: bool = False
+    def __init__(self, tool: Tool, keeping: Keeping) -> None:
+        super().__init__(tool)
+        self._keeping = keeping
 
     async def execute(self, arguments: Mapping[str, Any], context: ToolContext) -> ToolOutput:
-        step = await self.keeping.look_before(context.call_id, self.name, context.progress)
+        step = await self._keeping.look_before(context.call_id, self.name, context.progress)
         try:
             return await self.tool.execute(arguments, context)
         finally:
             if step is not None:
-                await self.keeping.look_after(*step)
+                await self._keeping.look_after(*step)
 
 
 class _Patience:
