@@ -82,7 +82,7 @@ class _Changes:
             case TaskChanged() | PlanChanged():
                 self.tasks = True
             case ConversationChanged():
-                self.conversation = self.usage = True
+                self.conversation = self.usage = self.tasks = True
             case _:
                 pass
 

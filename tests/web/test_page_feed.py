@@ -6,6 +6,7 @@ import random
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
+import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -381,6 +382,23 @@ async def test_names_and_models_change_at_rest_and_in_the_middle(scene: Scene) -
     await scene.post("model", model="")
     await scene.model(TextChunk("lo"), Stop("end"))
     assert scene.page.shown()[0] == "In the middle · Plancia"
+
+
+async def test_what_a_turn_took_stands_on_an_open_page_once_a_full_disk_has_taken_it(scene: Scene) -> None:
+    await scene.post("messages", text="Begin.")
+    await scene.model(TextChunk("Half of it."))
+    database = scene.opened.bench.store.database
+    database._sqlite.sql("PRAGMA query_only = 1")
+    await scene.model(TextChunk(" All of it."), Stop("end"))
+    assert "tokens" not in scene.page.element("panel-tasks").text
+    stored = anyio.Event()
+    unwatch = scene.room.feed.watch(stored.set)
+    database._sqlite.sql("PRAGMA query_only = 0")
+    with anyio.fail_after(20):
+        await stored.wait()
+    unwatch()
+    await scene.look()
+    assert "tokens" in scene.page.element("panel-tasks").text
 
 
 class BreaksOnce(Drawing):
