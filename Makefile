@@ -30,7 +30,7 @@ deep: test-environment ## properties at length, two thousand lives of a session,
 	$(PYTHON) -m pytest -q -p no:playwright -n 2 --hypothesis-profile=deep --lives 2000 --rooms 1000 $(ARGS)
 
 e2e: test-environment ## stories in a real Chromium (make e2e ARGS="-k stop")
-	$(PYTHON) -m pytest -q e2e -n 3 --screenshot only-on-failure --tracing retain-on-failure $(ARGS)
+	$(PYTHON) -m pytest -q e2e -n 3 --screenshot only-on-failure $(ARGS)
 
 bench: test-environment ## speed and memory, as ratios, beside the raw values
 	@$(PYTHON) -m bench $(ARGS)
