@@ -30,9 +30,13 @@ class Figure:
 def ratio(
     what: str, ours: Sequence[float], reference: Sequence[float], aim: float, *, unit: str, scale: float
 ) -> Figure:
-    """Median of ours over median of the reference, measured in the same rounds; ``scale`` makes raw values readable."""
-    mine, theirs = median(ours), median(reference)
-    return Figure(what, mine / theirs, "×", aim, f"{mine * scale:.1f} {unit} against {theirs * scale:.1f}")
+    """Ours over the reference, the median of the rounds: what disturbs the machine disturbs both of one round.
+
+    ``scale`` makes the raw values readable; they are medians too.
+    """
+    value = median(mine / theirs for mine, theirs in zip(ours, reference, strict=True))
+    raw = f"{median(ours) * scale:.1f} {unit} against {median(reference) * scale:.1f}"
+    return Figure(what, value, "×", aim, raw)
 
 
 def interleaved(rounds: int, *works: Callable[[], float]) -> list[list[float]]:

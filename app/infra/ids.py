@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_PAIRS = [high + low for high in _ALPHABET for low in _ALPHABET]
 
 _ID = re.compile(f"[a-z]+_([{_ALPHABET}]{{10}})[{_ALPHABET}]{{10}}")
 
@@ -19,7 +20,7 @@ NewId = Callable[[str], str]
 def new_id(prefix: str) -> str:
     """``conv_`` + 10 characters of milliseconds + 10 random ones, Crockford base 32, lower case."""
     millis = time.time_ns() // 1_000_000
-    return f"{prefix}_{_base32(millis, 10)}{_base32(secrets.randbits(50), 10)}"
+    return f"{prefix}_{_base32(millis)}{_base32(secrets.randbits(50))}"
 
 
 def made_at(id: str) -> datetime | None:
@@ -36,5 +37,6 @@ def made_at(id: str) -> datetime | None:
         return None
 
 
-def _base32(number: int, width: int) -> str:
-    return "".join(_ALPHABET[(number >> (5 * place)) & 31] for place in reversed(range(width)))
+def _base32(number: int) -> str:
+    """The last fifty bits as ten characters."""
+    return "".join([_PAIRS[number >> place & 1023] for place in (40, 30, 20, 10, 0)])

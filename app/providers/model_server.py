@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from functools import cached_property
 
 import httpx
 
@@ -36,6 +35,7 @@ class ModelServer:
         # Reads are timed by what they bring; httpx would take any byte for a sign of life.
         self._extensions = {"timeout": httpx.Timeout(None, connect=connect, pool=connect).as_dict()}
         self._urls: dict[str, httpx.URL] = {}
+        self._encoded: dict[str | None, httpx.Headers] = {}
 
     async def send(
         self, method: str, path: str, body: bytes | None, patience: float, media_type: str = JSON
@@ -59,14 +59,14 @@ class ModelServer:
     def _request(self, method: str, path: str, body: bytes | None, media_type: str) -> httpx.Request:
         """Built here, as the client would merge and parse again at every call what never changes."""
         url = self._urls.get(path) or self._urls.setdefault(path, httpx.URL(f"{self._root}/{path}"))
-        kind = (b"content-type", media_type.encode("ascii"))
-        headers = self._encoded if body is None else [*self._encoded, kind]
-        return httpx.Request(method, url, headers=headers, content=body, extensions=dict(self._extensions))
+        kind = media_type if body is not None else None
+        headers = self._encoded.get(kind) or self._encoded.setdefault(kind, self._encode(kind))
+        return httpx.Request(method, url, headers=headers, content=body, extensions=self._extensions)
 
-    @cached_property
-    def _encoded(self) -> list[tuple[bytes, bytes]]:
+    def _encode(self, media_type: str | None) -> httpx.Headers:
         """Only once there is a request: a key may hold signs that no header has."""
-        return [(name.encode("ascii"), value.encode("ascii")) for name, value in self._headers.items()]
+        headers = self._headers if media_type is None else {**self._headers, "content-type": media_type}
+        return httpx.Headers([(name.encode("ascii"), value.encode("ascii")) for name, value in headers.items()])
 
 
 async def read_refusal(response: httpx.Response) -> Symptom:
