@@ -66,7 +66,7 @@ class ModelServer:
     def _encode(self, media_type: str | None) -> httpx.Headers:
         """Only once there is a request: a key may hold signs that no header has."""
         headers = self._headers if media_type is None else {**self._headers, "content-type": media_type}
-        return httpx.Headers([(name.encode("ascii"), value.encode("ascii")) for name, value in headers.items()])
+        return httpx.Headers(headers)
 
 
 async def read_refusal(response: httpx.Response) -> Symptom:
