@@ -15,7 +15,7 @@ from app.engine.tools import Tool, ToolOutput
 from app.group_chat.errors import NothingToDecide, UnknownDecision
 from app.hands.permissions.names import shown, shown_in_lines
 from app.hands.permissions.permit import Permit, Permits
-from app.hands.permissions.question import Denied, Judge, Passed, Question
+from app.hands.permissions.question import Denied, Judge, Passed, Policy, Question
 from app.hands.permissions.rules import FOLDERS, LASTING, Rule
 from app.infra.ids import NewId
 
@@ -24,10 +24,12 @@ TOO_LATE = "This request has already ended, nothing was run."
 DECISIONS: tuple[Decision, ...] = get_args(Decision)
 
 
-class Rules(Protocol):
+class Permissions(Protocol):
     """What the user allowed for good: the seam to where it is kept."""
 
-    def in_force(self) -> Sequence[Rule]: ...
+    def policy(self) -> Policy:
+        """As it is now. Raises ``StorageError``, ``NotFound``."""
+        ...
 
     def add(self, rule: Rule) -> None:
         """Raises ``StorageError``."""
@@ -72,14 +74,14 @@ class Approvals:
     def __init__(
         self,
         judge: Judge,
-        rules: Rules,
+        permissions: Permissions,
         permits: Permits,
         new_id: NewId,
         decided: Callable[[Waiting, Decision, str], None],
     ) -> None:
         """``permits`` is told what each call may do."""
         self._judge = judge
-        self._rules = rules
+        self._permissions = permissions
         self._permits = permits
         self._new_id = new_id
         self._decided = decided
@@ -137,12 +139,13 @@ class Approvals:
         if not 0 <= number < len(offered):
             raise UnknownDecision("Choose one of the rules that are shown.")
         if for_good:
-            self._rules.add(offered[number])
+            self._permissions.add(offered[number])
         else:
             self._for_run.append(offered[number])
 
     async def _judged(self, call: ToolCall, tool: Tool) -> Question | Passed | Denied:
-        return await self._judge.judge(call, tool, [*self._rules.in_force(), *self._for_run])
+        policy = self._permissions.policy()
+        return await self._judge.judge(call, tool, replace(policy, rules=[*policy.rules, *self._for_run]))
 
     async def _asked(self, waiting: Waiting, ask: AskFn) -> ToolOutput | None:
         self._waiting[waiting.id] = waiting

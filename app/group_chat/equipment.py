@@ -86,14 +86,14 @@ class Depot:
             **result_tools(self.results),
         }
         judges: dict[str, Judge] = {
-            **dict.fromkeys(_FILES, FileQuestions(self.conversation.access, gate, self.made)),
-            **dict.fromkeys(where, WebQuestions(self.conversation.access, where)),
+            **dict.fromkeys(_FILES, FileQuestions(gate, self.made)),
+            **dict.fromkeys(where, WebQuestions(where)),
             **self._picture_questions(),
-            SET_PLAN: PlanQuestions(self.conversation.access, self.member_ids),
+            SET_PLAN: PlanQuestions(self.member_ids),
             "bash": self._command_questions(gate),
-            "job_write": InputQuestions(self.conversation.access, self.machine.jobs),
+            "job_write": InputQuestions(self.machine.jobs),
         }
-        return Equipment(gate, tools, Judges(self.conversation.access, judges), permits)
+        return Equipment(gate, tools, Judges(judges), permits)
 
     def _files(self, gate: PathGate, ledger: ReadLedger, permits: Permits) -> ToolMap:
         def make(name: str, permit: Permit) -> Tool:
@@ -114,7 +114,6 @@ class Depot:
 
     def _command_questions(self, gate: PathGate) -> CommandQuestions:
         return CommandQuestions(
-            self.conversation.access,
             gate,
             temporary_folder(self.folder, self.conversation),
             self.confinement,
@@ -133,7 +132,7 @@ class Depot:
         if self.artist is None:
             return {}
         there = self.artist.goes_to
-        judge = PictureQuestions(self.conversation.access, there.model, there.host, there.is_here)
+        judge = PictureQuestions(there.model, there.host, there.is_here)
         return {"generate_image": judge}
 
     def _web(self, permits: Permits) -> tuple[ToolMap, Mapping[str, Callable[[Arguments], WebAddress]]]:

@@ -20,7 +20,7 @@ from app.engine.provider import ModelSource
 from app.engine.session import JsonlSession
 from app.engine.tools import ToolMap
 from app.engine.transcript_file import read_transcript
-from app.group_chat.approvals import Rules
+from app.group_chat.approvals import Permissions
 from app.group_chat.equipment import Depot, Equipment
 from app.group_chat.errands import Part
 from app.group_chat.errors import FolderMissing, MemberGone
@@ -32,6 +32,7 @@ from app.group_chat.undoing import open_history
 from app.hands.instructions import Instructions, read_instructions
 from app.hands.machine import Machine
 from app.hands.permissions.confinement import Confinement
+from app.hands.permissions.question import Policy
 from app.hands.permissions.rules import Rule
 from app.hands.pictures import StoredPictures
 from app.hands.results import StoredResults
@@ -69,7 +70,7 @@ class Prepared:
     agent: Agent
     harness: Harness
     equipment: Equipment
-    rules: Rules
+    permissions: Permissions
 
 
 class Members:
@@ -168,8 +169,8 @@ class Members:
             step_limit=COMMANDER_STEPS if member == COMMANDER else MEMBER_STEPS,
             compact_at=get_number(self._store, "compaction.threshold"),
         )
-        rules = WorkspaceRules(self._store, conversation.workspace)
-        return Prepared(agent, self._harness_of(conversation, results), equipment, rules)
+        permissions = StoredPermissions(self._store, conversation.id, conversation.workspace)
+        return Prepared(agent, self._harness_of(conversation, results), equipment, permissions)
 
     def _harness_of(self, conversation: ConversationRow, results: StoredResults) -> Harness:
         """Large results are kept with the conversation, and its budget holds."""
@@ -256,14 +257,17 @@ class Members:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkspaceRules:
-    """See ``Rules``: those of one workspace, read anew for every question."""
+class StoredPermissions:
+    """See ``Permissions``: read anew for every call, so that what the user changes holds at once."""
 
     store: Store
+    conversation: str
     workspace: str
+    """Where the turn works, though the conversation may be given another folder meanwhile."""
 
-    def in_force(self) -> Sequence[Rule]:
-        return rules.rules_of(self.store, self.workspace)
+    def policy(self) -> Policy:
+        access = conversations.load_conversation(self.store, self.conversation).access
+        return Policy(access, rules.rules_of(self.store, self.workspace))
 
     def add(self, rule: Rule) -> None:
         rules.add_rule(self.store, rule, self.workspace)

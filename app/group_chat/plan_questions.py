@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from app.engine.messages import ToolCall
 from app.engine.tools import Tool
 from app.group_chat.plan_check import PlanRefused, check_plan
 from app.group_chat.plan_values import Plan
-from app.hands.permissions.access import AccessMode, decide
-from app.hands.permissions.question import Judgement, Passed, Question
-from app.hands.permissions.rules import Rule
+from app.hands.permissions.access import decide
+from app.hands.permissions.question import Judgement, Passed, Policy, Question
 from app.hands.permissions.verdict import Finding, about
 
 _BEGINS = Finding("changes", "", "its steps begin by themselves, and access is cautious")
@@ -21,11 +20,10 @@ _BEGINS = Finding("changes", "", "its steps begin by themselves, and access is c
 class PlanQuestions:
     """See ``Judge``: for ``set_plan``. One that cannot run is not asked about: the tool says what is wrong with it."""
 
-    access: AccessMode
     member_ids: Callable[[], Collection[str]]
 
-    async def judge(self, call: ToolCall, tool: Tool, rules: Sequence[Rule]) -> Judgement:
-        decision = decide(self.access, about(_BEGINS), confined=False)
+    async def judge(self, call: ToolCall, tool: Tool, policy: Policy) -> Judgement:
+        decision = decide(policy.access, about(_BEGINS), confined=False)
         plan = check_plan(call.arguments["steps"], self.member_ids())
         if decision.kind == "allow" or isinstance(plan, PlanRefused):
             return Passed()

@@ -212,7 +212,7 @@ class LiveTurn:
             prepared = replace(prepared, agent=replace(prepared.agent, model=self.errand.model))
         self._approvals = gate = Approvals(
             prepared.equipment.judge,
-            prepared.rules,
+            prepared.permissions,
             prepared.equipment.permits,
             store.new_id,
             self._decided,

@@ -63,7 +63,7 @@ async def answer_form(request: Request) -> Response:
 
 
 async def choose_access(request: Request) -> Response:
-    """How much the members of a conversation do without asking, from the next turn on."""
+    """How much the members of a conversation do without asking, from the next call on."""
     site = site_of(request)
     room = site.bus.room(request.path_params["id"])
     wanted = (await read_form(request)).text("access")

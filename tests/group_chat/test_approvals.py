@@ -64,6 +64,32 @@ def decisions(at: House) -> list[tuple[str, str | None]]:
     return [(row.state, row.data.get("decision")) for row in at.rows() if row.kind == "approval"]
 
 
+async def test_another_access_mode_holds_from_the_next_call_of_the_same_turn_on(tmp_path: Path) -> None:
+    """An open question is left to the user."""
+    async with cautious(tmp_path, writes("a"), writes("b"), writes("c"), say("Done.")) as at:
+        first = await asked(at)
+        conversations.choose_access(at.store, at.room.id, "standard")
+        assert not (at.workspace / "a").exists()
+        await at.room.decide(first.id, "allow_once")
+        await ended(at, "c_b")
+        assert (at.workspace / "b").exists()
+
+
+async def test_a_stricter_mode_holds_at_once_too(tmp_path: Path) -> None:
+    async with house(tmp_path, ScriptedModel(writes("a"), writes("b"), say("Done."))) as at:
+        strict = at.room.feed.watch(
+            lambda: conversations.choose_access(at.store, at.room.id, "cautious")
+            if (at.workspace / "a").exists()
+            else None
+        )
+        await at.room.post("Write.", client_id="c1")
+        question = await asked(at)
+        strict()
+        assert question.data["call_id"] == "c_b"
+        assert not (at.workspace / "b").exists()
+        await at.room.stop()
+
+
 async def test_in_standard_access_a_change_in_the_workspace_does_not_ask(tmp_path: Path) -> None:
     async with house(tmp_path, ScriptedModel(writes("a"), say("Done."))) as at:
         await at.say("Write.")

@@ -11,13 +11,13 @@ from stat import S_ISREG
 from app.engine.messages import ToolCall
 from app.engine.tools import Tool
 from app.hands.permissions import risk
-from app.hands.permissions.access import AccessMode, Decision
+from app.hands.permissions.access import Decision
 from app.hands.permissions.closed_places import asks
 from app.hands.permissions.confinement import Confinement
 from app.hands.permissions.facts import Facts
 from app.hands.permissions.paths import PathGate
 from app.hands.permissions.permit import Permit
-from app.hands.permissions.question import Denied, Judgement, Passed, Question
+from app.hands.permissions.question import Denied, Judgement, Passed, Policy, Question
 from app.hands.permissions.rules import READING, WRITING, Rule, apply, offers, open_folders
 from app.hands.permissions.verdict import Category, Finding, Verdict
 from app.hands.threads import in_thread
@@ -33,7 +33,6 @@ _MOST_LOOKED_AT = 200_000
 class CommandQuestions:
     """See ``Judge``: for ``bash``."""
 
-    access: AccessMode
     gate: PathGate
     temporary: Path
     confinement: Confinement
@@ -41,16 +40,16 @@ class CommandQuestions:
     made: Callable[[str], bool]
     """Whether this conversation made that file or folder, and all in it. It may look at the disk."""
 
-    async def judge(self, call: ToolCall, tool: Tool, rules: Sequence[Rule]) -> Judgement:
+    async def judge(self, call: ToolCall, tool: Tool, policy: Policy) -> Judgement:
         command = str(call.arguments["command"])
-        verdict = await in_thread(lambda _: risk.judge(command, self._facts(rules)))
+        verdict = await in_thread(lambda _: risk.judge(command, self._facts(policy.rules)))
         goes_on = bool(call.arguments.get("run_in_background"))
         if goes_on:
             verdict = self._in_background(verdict, command)
         note("command_judged", category=verdict.category, length=verdict.length)
-        decision = apply(rules, verdict, self.access, confined=self._is_confined)
-        permit = self._permit(verdict, rules)
-        if decision.kind == "allow" and self._lends_network(verdict, permit):
+        decision = apply(policy.rules, verdict, policy.access, confined=self._is_confined)
+        permit = self._permit(verdict, policy.rules)
+        if decision.kind == "allow" and policy.access != "trusted" and _lends_network(verdict, permit):
             decision = Decision("ask", (_LENT,))
         if decision.kind == "allow":
             return Passed(permit)
@@ -125,17 +124,6 @@ class CommandQuestions:
         folders = {*asked, *(folder for folder in granted if folder.resolve() == folder)}
         return Permit(network=network, folders=tuple(sorted(folders)))
 
-    def _lends_network(self, verdict: Verdict, permit: Permit) -> bool:
-        """Whether a rule about one command gives the network to others of its script that run or change something."""
-        if self.access == "trusted" or not permit.network:
-            return False
-        others = [
-            command
-            for command in verdict.commands
-            if not any(finding.category in _REACHES_OUT for finding in command.findings)
-        ]
-        return any(command.findings for command in others)
-
     def _told(self, permit: Permit, *, goes_on: bool) -> Iterator[tuple[str, str]]:
         yield "Folder", str(self.gate.workspace)
         if goes_on:
@@ -169,3 +157,13 @@ def _secret_files(workspace: Path) -> Iterator[str]:
         if looked_at > _MOST_LOOKED_AT:
             return
         yield from (f"{folder}/{name}" for name in files if asks(name))
+
+
+def _lends_network(verdict: Verdict, permit: Permit) -> bool:
+    """Whether a rule about one command gives the network to others of its script that run or change something."""
+    others = [
+        command
+        for command in verdict.commands
+        if not any(finding.category in _REACHES_OUT for finding in command.findings)
+    ]
+    return permit.network and any(command.findings for command in others)

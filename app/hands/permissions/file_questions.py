@@ -15,13 +15,13 @@ from pathlib import Path
 from app.engine.messages import ToolCall
 from app.engine.tools import Tool
 from app.hands.errors import Refused
-from app.hands.permissions.access import AccessMode, decide
+from app.hands.permissions.access import decide
 from app.hands.permissions.closed_places import asks
 from app.hands.permissions.names import shown
 from app.hands.permissions.paths import PathGate
 from app.hands.permissions.permit import Permit
 from app.hands.permissions.places import Purpose
-from app.hands.permissions.question import Deed, Judgement, Passed, Question
+from app.hands.permissions.question import Deed, Judgement, Passed, Policy, Question
 from app.hands.permissions.rules import FOLDERS, READING, WRITING, Rule, find_rule, open_folders
 from app.hands.permissions.verdict import Category, Finding, Judged, Verdict
 from app.hands.threads import in_thread
@@ -37,18 +37,17 @@ _LOOKS_AT_NAMES = ("stat_file", "list_files", "search_files")
 class FileQuestions:
     """See ``Judge``."""
 
-    access: AccessMode
     gate: PathGate
     made: Callable[[str], bool]
     """As in ``CommandQuestions``."""
 
-    async def judge(self, call: ToolCall, tool: Tool, rules: Sequence[Rule]) -> Judgement:
-        return await in_thread(lambda _: self._judge(call, tool, rules))
+    async def judge(self, call: ToolCall, tool: Tool, policy: Policy) -> Judgement:
+        return await in_thread(lambda _: self._judge(call, tool, policy))
 
-    def _judge(self, call: ToolCall, tool: Tool, rules: Sequence[Rule]) -> Judgement:
+    def _judge(self, call: ToolCall, tool: Tool, policy: Policy) -> Judgement:
         typed = str(call.arguments.get("path") or call.arguments.get("root") or ".")
         outside = self._outside(typed)
-        granted = _granted(outside, rules, READING if tool.read_only else WRITING) if outside else None
+        granted = _granted(outside, policy.rules, READING if tool.read_only else WRITING) if outside else None
         path = outside or self._inside(typed, "delete" if call.name == _DELETES else "stat")
         if path is None:
             return Passed()
@@ -58,9 +57,9 @@ class FileQuestions:
         folder = (granted or _folder_of(path)) if outside else None
         permit = Permit(folders=(folder,) if folder else (), secrets=_has(findings, "dotenv"))
         verdict = Verdict((Judged(None, plain=False, findings=findings),))
-        decision = decide(self.access, verdict, confined=False)
+        decision = decide(policy.access, verdict, confined=False)
         found = frozenset(finding.category for finding in findings)
-        if decision.kind == "allow" or find_rule(rules, call.name, label, found):
+        if decision.kind == "allow" or find_rule(policy.rules, call.name, label, found):
             return Passed(permit)
         return Question(
             _deed(call, found),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -10,8 +10,8 @@ from app.engine.messages import ToolCall
 from app.engine.tools import Tool
 from app.hands.errors import Refused
 from app.hands.jobs import Jobs
-from app.hands.permissions.access import AccessMode, decide
-from app.hands.permissions.question import Judgement, Passed, Question
+from app.hands.permissions.access import decide
+from app.hands.permissions.question import Judgement, Passed, Policy, Question
 from app.hands.permissions.rules import Rule, find_rule
 from app.hands.permissions.verdict import Category, Finding, about
 
@@ -23,14 +23,13 @@ _FOUND = frozenset[Category]({"opaque"})
 class InputQuestions:
     """See ``Judge``: for ``job_write``."""
 
-    access: AccessMode
     jobs: Jobs
 
-    async def judge(self, call: ToolCall, tool: Tool, rules: Sequence[Rule]) -> Judgement:
+    async def judge(self, call: ToolCall, tool: Tool, policy: Policy) -> Judgement:
         job = str(call.arguments["job_id"])
         # A job has the network, so that it is confined to its folders is not enough.
-        decision = decide(self.access, about(_TYPED), confined=False)
-        if decision.kind == "allow" or find_rule(rules, call.name, job, _FOUND):
+        decision = decide(policy.access, about(_TYPED), confined=False)
+        if decision.kind == "allow" or find_rule(policy.rules, call.name, job, _FOUND):
             return Passed()
         return Question(
             "input",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.engine.messages import ToolCall
 from app.engine.tools import HandsOver, Tool
-from app.hands.permissions.access import AccessMode, decide
-from app.hands.permissions.question import Judge, Judgement, Passed, Question
-from app.hands.permissions.rules import Rule
+from app.hands.permissions.access import decide
+from app.hands.permissions.question import Judge, Judgement, Passed, Policy, Question
 from app.hands.permissions.verdict import Finding, about
 
 _CHANGES = Finding("changes", "", "it changes something, and access is cautious")
@@ -22,13 +21,12 @@ class Judges:
     Who hands work over to others changes nothing by that: what they do is judged when they do it.
     """
 
-    access: AccessMode
     by_tool: Mapping[str, Judge]
 
-    async def judge(self, call: ToolCall, tool: Tool, rules: Sequence[Rule]) -> Judgement:
+    async def judge(self, call: ToolCall, tool: Tool, policy: Policy) -> Judgement:
         if judge := self.by_tool.get(call.name):
-            return await judge.judge(call, tool, rules)
-        decision = decide(self.access, about(_CHANGES), confined=False)
+            return await judge.judge(call, tool, policy)
+        decision = decide(policy.access, about(_CHANGES), confined=False)
         changes_nothing = tool.read_only or isinstance(tool, HandsOver)
         if changes_nothing or decision.kind == "allow":
             return Passed()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from app.engine.messages import ToolCall
 from app.engine.tools import Tool
-from app.hands.permissions.access import AccessMode, decide
+from app.hands.permissions.access import decide
 from app.hands.permissions.names import shown
-from app.hands.permissions.question import Denied, Judgement, Passed, Question
+from app.hands.permissions.question import Denied, Judgement, Passed, Policy, Question
 from app.hands.permissions.rules import WEB, Rule, find_rule
 from app.hands.permissions.verdict import Category, Finding, Judged, Verdict
 
@@ -20,7 +20,6 @@ _NETWORK = frozenset[Category]({"network"})
 class PictureQuestions:
     """See ``Judge``: for ``generate_image``."""
 
-    access: AccessMode
     model: str
     """``provider/model``"""
     host: str
@@ -28,17 +27,17 @@ class PictureQuestions:
     is_here: bool
     """That is this machine."""
 
-    async def judge(self, call: ToolCall, tool: Tool, rules: Sequence[Rule]) -> Judgement:
-        if forbidden := find_rule(rules, WEB, self.host, _NETWORK, "deny"):
+    async def judge(self, call: ToolCall, tool: Tool, policy: Policy) -> Judgement:
+        if forbidden := find_rule(policy.rules, WEB, self.host, _NETWORK, "deny"):
             return Denied(
                 f"There is a rule about {forbidden.text}. Go on without a picture, or tell the user."
             )
         findings = tuple(self._findings(call))
         decision = decide(
-            self.access, Verdict((Judged(None, plain=False, findings=findings),)), confined=False
+            policy.access, Verdict((Judged(None, plain=False, findings=findings),)), confined=False
         )
         found = frozenset(finding.category for finding in findings)
-        if decision.kind == "allow" or find_rule(rules, call.name, self.host, found):
+        if decision.kind == "allow" or find_rule(policy.rules, call.name, self.host, found):
             return Passed()
         return Question(
             "picture",

@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 
 from app.engine.messages import ToolCall
 from app.engine.tools import Tool
+from app.hands.permissions.access import AccessMode
 from app.hands.permissions.permit import NOTHING_MORE, Permit
 from app.hands.permissions.rules import Rule
 
@@ -50,9 +51,16 @@ class Denied:
 Judgement = Question | Passed | Denied
 
 
-class Judge(Protocol):
-    """The policy of one conversation, its access mode included."""
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the user lets a conversation do at the moment of a call."""
 
-    async def judge(self, call: ToolCall, tool: Tool, rules: Sequence[Rule]) -> Judgement:
-        """``rules`` are those of the user that hold now."""
-        ...
+    access: AccessMode
+    rules: Sequence[Rule] = ()
+    """Those that hold now."""
+
+
+class Judge(Protocol):
+    """Holds a call against what the user allows."""
+
+    async def judge(self, call: ToolCall, tool: Tool, policy: Policy) -> Judgement: ...

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from app.engine.messages import ToolCall
 from app.engine.tools import Tool, ToolContext
 from app.hands.errors import Refused
-from app.hands.permissions.access import AccessMode, decide
+from app.hands.permissions.access import decide
 from app.hands.permissions.permit import Permit, Permits
-from app.hands.permissions.question import Denied, Judgement, Passed, Question
+from app.hands.permissions.question import Denied, Judgement, Passed, Policy, Question
 from app.hands.permissions.rules import WEB, Rule, find_rule
 from app.hands.permissions.verdict import Category, Finding, about
 from app.hands.tool import Arguments
@@ -27,22 +27,23 @@ _ANY = "any"
 class WebQuestions:
     """See ``Judge``: for ``web_fetch`` and ``web_search``."""
 
-    access: AccessMode
     addresses: Mapping[str, Callable[[Arguments], WebAddress]]
     """Where a call would go, by tool. Raises ``Refused`` where it goes nowhere."""
 
-    async def judge(self, call: ToolCall, tool: Tool, rules: Sequence[Rule]) -> Judgement:
+    async def judge(self, call: ToolCall, tool: Tool, policy: Policy) -> Judgement:
         try:
             address = self.addresses[call.name](call.arguments)
         except Refused:
             return Passed()  # the tool says it better
-        if forbidden := find_rule(rules, WEB, address.host, _FOUND, "deny"):
+        if forbidden := find_rule(policy.rules, WEB, address.host, _FOUND, "deny"):
             return Denied(f"There is a rule about {forbidden.text}. Use another source, or tell the user.")
-        decision = decide(self.access, about(_sends(address, call)), confined=False)
+        decision = decide(policy.access, about(_sends(address, call)), confined=False)
         allowed = frozenset(
-            rule.words[0] for rule in rules if rule.tool == WEB and rule.answer == "allow" and rule.words
+            rule.words[0]
+            for rule in policy.rules
+            if rule.tool == WEB and rule.answer == "allow" and rule.words
         )
-        if decision.kind == "allow" or find_rule(rules, WEB, _ANY, _FOUND):
+        if decision.kind == "allow" or find_rule(policy.rules, WEB, _ANY, _FOUND):
             return Passed(Permit(hosts=None))
         if address.host in allowed:
             return Passed(Permit(hosts=allowed))

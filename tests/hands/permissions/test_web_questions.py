@@ -11,7 +11,7 @@ from app.engine.tools import ToolContext
 from app.hands.errors import Refused
 from app.hands.permissions.access import AccessMode
 from app.hands.permissions.permit import Permit, Permits
-from app.hands.permissions.question import Denied, Judgement, Passed, Question
+from app.hands.permissions.question import Denied, Judgement, Passed, Policy, Question
 from app.hands.permissions.rules import WEB, Rule
 from app.hands.permissions.verdict import Category
 from app.hands.permissions.web_questions import AllowedHosts, WebQuestions
@@ -29,7 +29,8 @@ def about(host: str, answer: Any = "allow") -> Rule:
 
 async def judged(url: str, *rules: Rule, access: AccessMode = "standard") -> Judgement:
     call = ToolCall("c1", "web_fetch", {"url": url})
-    return await WebQuestions(access, web_addresses()).judge(call, web_tools()["web_fetch"], rules)
+    judge = WebQuestions(web_addresses())
+    return await judge.judge(call, web_tools()["web_fetch"], Policy(access, rules))
 
 
 async def goes_on(permit: Permit, url: str) -> bool:
