@@ -31,6 +31,13 @@ class RowChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class LogReordered:
+    """Articles that a full disk had kept from being stored have found their places, which may be others than before."""
+
+    type: ClassVar[str] = "log_reordered"
+
+
+@dataclass(frozen=True, slots=True)
 class QueueChanged:
     """The list of waiting messages is another one."""
 
@@ -87,6 +94,7 @@ class PlanChanged:
 RoomChange = (
     RowAdded
     | RowChanged
+    | LogReordered
     | QueueChanged
     | FloorChanged
     | ConversationChanged

@@ -82,6 +82,11 @@ class KeepingBoard(Board):
             self.trouble = self.trouble or error
             self._calls.append((call, member, turn))
 
+    @property
+    def has_unstored(self) -> bool:
+        """Whether articles of it stand nowhere in the store: a page that is loaded shows them last."""
+        return any(row.position == _NOWHERE for row in self._rows.values())
+
     def find_kept(self, message_id: str) -> MessageRow | None:
         return self._rows.get(message_id)
 

@@ -15,7 +15,7 @@ import anyio
 from app.engine.events import Done
 from app.group_chat.board import Board
 from app.group_chat.errands import Errand, Part
-from app.group_chat.events import RowChanged
+from app.group_chat.events import LogReordered, RowChanged
 from app.group_chat.keeping import KeepingBoard
 from app.group_chat.members import Members
 from app.group_chat.quiet_board import QuietBoard
@@ -114,6 +114,11 @@ class LiveTurns:
         for board in self.boards:
             rows = board.over(rows, at_end=at_end)
         return rows
+
+    @property
+    def has_unstored(self) -> bool:
+        """See ``KeepingBoard``."""
+        return any(board.has_unstored for board in self.boards)
 
     def as_now(self, rows: list[TurnRow]) -> list[TurnRow]:
         return [self._unsaved[row.id].row if row.id in self._unsaved else row for row in rows]
@@ -225,6 +230,8 @@ class LiveTurns:
         with self._board.together():
             for row in live.board.store_kept():
                 self._board.announce(row, RowChanged())
+            if live.board.has_unstored:
+                self._board.publish(LogReordered(), member=live.row.member, turn=live.id)
             end = turns.end_turn(
                 self._store,
                 live.id,

@@ -80,6 +80,11 @@ class Onlook:
         rows = messages.list_messages(self._store, self.id, before_position=before, limit=limit)
         return self._turns.over(rows, at_end=before is None)
 
+    @property
+    def has_unstored(self) -> bool:
+        """Whether the store refuses articles, so that a new one may stand before others that are there already."""
+        return self._turns.has_unstored
+
     def list_turns(self) -> list[TurnRow]:
         """The newest turns, oldest first, as they stand now."""
         return self._turns.as_now(turns.list_turns(self._store, self.id, limit=TURNS_SHOWN))

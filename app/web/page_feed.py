@@ -17,6 +17,7 @@ from app.group_chat.events import (
     ConversationChanged,
     FilesChanged,
     FloorChanged,
+    LogReordered,
     PlanChanged,
     QueueChanged,
     RoomEvent,
@@ -117,14 +118,15 @@ class PageFeed:
     def draw(self) -> None:
         """Publish a frame for everything that has happened and has not been drawn.
 
-        Where drawing raises, or more has happened than is remembered, the next frame has the whole page.
+        Where drawing raises, more has happened than is remembered, or articles have changed places, the next frame has
+        the whole page.
         """
         self._call_off()
         happened = None if self._broke else self._room.feed.since(self._seen)
         desk = self._desk.since(self._seen_desk)
         self._seen, self._seen_desk = self._room.feed.number, self._desk.number
         self._broke = True
-        if happened is None:
+        if happened is None or self._is_reordered({type(event.event) for _, event in happened}):
             self._growing.clear()
             html = self._snapshot()
         else:
@@ -136,6 +138,10 @@ class PageFeed:
         self._broke = False
         if html:
             self._publish(html)
+
+    def _is_reordered(self, happened: set[type]) -> bool:
+        """Whether articles may stand elsewhere on a page that is open than on one that is loaded."""
+        return LogReordered in happened or (RowAdded in happened and self._room.has_unstored)
 
     def redraw(self) -> None:
         """Something that no event of the room tells of is shown in it and has changed: settings, the list of models."""

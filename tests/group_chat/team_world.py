@@ -19,7 +19,7 @@ import pytest
 from app.engine.messages import Message
 from app.engine.session import JsonlSession
 from app.group_chat.errors import RoomError
-from app.group_chat.events import RowAdded, RowChanged
+from app.group_chat.events import LogReordered, RowAdded, RowChanged
 from app.group_chat.live_turns import SAVE_AGAIN
 from app.group_chat.members import Members
 from app.infra.clock import SystemClock
@@ -381,6 +381,12 @@ class Page:
             self._seen = number
             id = event.message_id or ""
             match event.event:
+                case LogReordered():
+                    self._load()
+                    return
+                case RowAdded() if self._at.room.has_unstored:
+                    self._load()
+                    return
                 case RowAdded():
                     assert id not in self.rows, "an article is told of twice"
                     self._draw(id)

@@ -78,9 +78,11 @@ async def test_another_access_mode_holds_from_the_next_call_of_the_same_turn_on(
 async def test_a_stricter_mode_holds_at_once_too(tmp_path: Path) -> None:
     async with house(tmp_path, ScriptedModel(writes("a"), writes("b"), say("Done."))) as at:
         strict = at.room.feed.watch(
-            lambda: conversations.choose_access(at.store, at.room.id, "cautious")
-            if (at.workspace / "a").exists()
-            else None
+            lambda: (
+                conversations.choose_access(at.store, at.room.id, "cautious")
+                if (at.workspace / "a").exists()
+                else None
+            )
         )
         await at.room.post("Write.", client_id="c1")
         question = await asked(at)

@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from app.engine.errors import ProviderError
 from app.engine.provider import CallFragment, ReasoningChunk, Stop, StreamEvent, TextChunk
 from app.engine.tools import ToolOutput
+from app.group_chat.events import LogReordered
 from app.group_chat.room import Room
 from app.models.errors import StorageError
+from app.models.tables import Message
 from app.web.drawing import Drawing
 from app.web.entries import ToolView
 from app.web.page_feed import PageFeed
@@ -399,6 +401,18 @@ async def test_what_a_turn_took_stands_on_an_open_page_once_a_full_disk_has_take
     unwatch()
     await scene.look()
     assert "tokens" in scene.page.element("panel-tasks").text
+
+
+async def test_articles_that_have_found_other_places_stand_there_on_an_open_page(scene: Scene) -> None:
+    await scene.post("messages", text="Begin.")
+    await scene.model(TextChunk("One."), Stop("end"))
+    before = [article.id for article in scene.page.articles]
+    with scene.opened.bench.store.database.transaction():
+        for row, place in zip(scene.room.list_messages(), (9, 8), strict=True):
+            scene.opened.bench.store.database.update(Message, row.id, {"position": place})
+    scene.room.board.publish(LogReordered(), member="commander")
+    await scene.look()
+    assert [article.id for article in scene.page.articles] == before[::-1]
 
 
 class BreaksOnce(Drawing):
