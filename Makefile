@@ -27,7 +27,7 @@ unit: test-environment ## unit tests (make unit ARGS=tests/engine)
 	$(PYTHON) -m pytest -q -p no:playwright -n 2 $(ARGS)
 
 deep: test-environment ## properties at length, two thousand lives of a session, a thousand of a team
-	$(PYTHON) -m pytest -q -p no:playwright -n 2 --hypothesis-profile=deep --lives 2000 --rooms 1000 $(ARGS)
+	$(PYTHON) -m pytest -q -p no:playwright -n 2 -o faulthandler_timeout=3600 --hypothesis-profile=deep --lives 2000 --rooms 1000 $(ARGS)
 
 e2e: test-environment ## stories in a real Chromium (make e2e ARGS="-k stop")
 	$(PYTHON) -m pytest -q e2e -n 3 --screenshot only-on-failure $(ARGS)
