@@ -1,4 +1,4 @@
-"""Static files as bundles, made once at start: a page loads one stylesheet and two scripts, kept by hash."""
+"""Static files as bundles, made once: a page loads one stylesheet and two scripts, kept by hash."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import gzip
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from starlette.requests import Request
@@ -40,13 +41,16 @@ EARLY = ("js/theme.js",)
 _FOREVER = "public, max-age=31536000, immutable"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Asset:
     name: str
     media_type: str
     body: bytes
-    packed: bytes
-    """The same, gzipped."""
+
+    @cached_property
+    def packed(self) -> bytes:
+        """The same, gzipped."""
+        return gzip.compress(self.body, compresslevel=9, mtime=0)
 
     @property
     def url(self) -> str:
@@ -79,5 +83,4 @@ class Assets:
 def _bundle(name: str, suffix: str, media_type: str, files: list[Path]) -> Asset:
     body = b"\n".join(file.read_bytes() for file in files)
     digest = hashlib.sha256(body).hexdigest()[:16]
-    packed = gzip.compress(body, compresslevel=9, mtime=0)
-    return Asset(f"{name}-{digest}.{suffix}", f"{media_type}; charset=utf-8", body, packed)
+    return Asset(f"{name}-{digest}.{suffix}", f"{media_type}; charset=utf-8", body)

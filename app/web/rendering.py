@@ -5,12 +5,29 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from app.web import times
 from app.web.assets import Assets
 from app.web.entries import MessageView
+
+
+class _Compiled(BytecodeCache):
+    """A template is compiled once a process, however many pages are opened in it."""
+
+    def __init__(self) -> None:
+        self._codes: dict[tuple[str, str], Any] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        bucket.code = self._codes.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._codes[bucket.key, bucket.checksum] = bucket.code
+
+
+_COMPILED = _Compiled()
 
 
 class Templates:
@@ -26,6 +43,7 @@ class Templates:
             lstrip_blocks=True,
             auto_reload=False,
             cache_size=-1,
+            bytecode_cache=_COMPILED,
         )
         self._environment.globals |= {"styles": assets.styles.url, "script": assets.script.url}
         self._environment.globals |= {"early": assets.early.url, "toast": None}
