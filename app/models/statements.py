@@ -18,6 +18,9 @@ from app.models.tables import Table
 HOLE = SQL("?")
 """Stands in a constant query for a value that is given each time the query is run."""
 
+ONE = SQL("1")
+"""The limit of a constant query for one row."""
+
 
 @cache
 def insert_into(table: type[Table], names: tuple[str, ...]) -> str:

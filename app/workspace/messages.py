@@ -26,6 +26,11 @@ _SENT = Message.select().where(Message.conversation == HOLE, Message.client_id =
 _CHANGED = (
     Message.select().where(Message.conversation == HOLE, Message.revision > HOLE).order_by(Message.position)
 )
+_OF_CONVERSATION = Message.select().where(Message.conversation == HOLE)
+_LAST = _OF_CONVERSATION.order_by(Message.position.desc()).limit(HOLE)
+_BEFORE = _OF_CONVERSATION.where(Message.position < HOLE).order_by(Message.position.desc()).limit(HOLE)
+_OF_KIND = _OF_CONVERSATION.where(Message.kind == HOLE).order_by(Message.position)
+_OF_TURN = Message.select().where(Message.turn == HOLE).order_by(Message.position)
 _LAST_POSITION = Message.select(fn.MAX(Message.position)).where(Message.conversation == HOLE)
 _WAITING = QueuedMessage.select(QueuedMessage.id).where(
     QueuedMessage.conversation == HOLE, QueuedMessage.client_id == HOLE
@@ -124,10 +129,9 @@ def list_messages(
     store: Store, conversation_id: str, *, before_position: int | None = None, limit: int = 100
 ) -> list[MessageRow]:
     """The last ``limit`` messages, or those just before a position, oldest first."""
-    query = Message.select().where(Message.conversation == conversation_id)
-    if before_position is not None:
-        query = query.where(Message.position < before_position)
-    return store.database.rows(MessageRow, query.order_by(Message.position.desc()).limit(limit))[::-1]
+    if before_position is None:
+        return store.database.rows(MessageRow, _LAST, conversation_id, limit)[::-1]
+    return store.database.rows(MessageRow, _BEFORE, conversation_id, before_position, limit)[::-1]
 
 
 def list_said(store: Store, conversation_id: str, *, to: str) -> list[MessageRow]:
@@ -143,15 +147,12 @@ def list_said(store: Store, conversation_id: str, *, to: str) -> list[MessageRow
 
 def list_of_kind(store: Store, conversation_id: str, kind: MessageKind) -> list[MessageRow]:
     """All of one kind, in order."""
-    wanted = (Message.conversation == conversation_id) & (Message.kind == kind)
-    return store.database.rows(MessageRow, Message.select().where(wanted).order_by(Message.position))
+    return store.database.rows(MessageRow, _OF_KIND, conversation_id, kind)
 
 
 def list_of_turn(store: Store, turn_id: str) -> list[MessageRow]:
     """All that belongs to a turn, in order."""
-    return store.database.rows(
-        MessageRow, Message.select().where(Message.turn == turn_id).order_by(Message.position)
-    )
+    return store.database.rows(MessageRow, _OF_TURN, turn_id)
 
 
 def list_asked(store: Store, turn_id: str) -> list[MessageRow]:

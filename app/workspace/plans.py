@@ -6,11 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.models.fields import clean, clean_text
+from app.models.statements import HOLE, ONE
 from app.models.tables import Plan
 from app.workspace.conversations import raise_revision
 from app.workspace.errors import NotFound
 from app.workspace.rows import PlanRow
 from app.workspace.store import Store
+
+_BY_ID = Plan.select().where(Plan.id == HOLE)
+_NEWEST = Plan.select().where(Plan.conversation == HOLE).order_by(Plan.created.desc()).limit(ONE)
 
 
 def add_plan(
@@ -59,13 +63,12 @@ def change_plan(store: Store, id: str, **values: Any) -> PlanRow:
 
 def find_plan(store: Store, conversation_id: str) -> PlanRow | None:
     """The newest one of a conversation."""
-    query = Plan.select().where(Plan.conversation == conversation_id)
-    return store.database.find(PlanRow, query.order_by(Plan.created.desc()))
+    return store.database.find(PlanRow, _NEWEST, conversation_id)
 
 
 def load_plan(store: Store, id: str) -> PlanRow:
     """Raises ``NotFound``."""
-    row = store.database.find(PlanRow, Plan.select().where(Plan.id == id))
+    row = store.database.find(PlanRow, _BY_ID, id)
     if row is None:
         raise NotFound("This plan is not there any more.")
     return row

@@ -10,9 +10,13 @@ from app.hands.permissions.rules import Rule
 from app.hands.permissions.verdict import Category
 from app.models import tables
 from app.models.fields import clean_text
+from app.models.statements import HOLE
 from app.workspace.errors import NotFound
 from app.workspace.rows import RuleRow
 from app.workspace.store import Store
+
+_ALL = tables.Rule.select().order_by(tables.Rule.created.desc(), tables.Rule.id.desc())
+_IN_WORKSPACE = _ALL.where(tables.Rule.workspace.in_([HOLE, HOLE]))
 
 EVERYWHERE = ""
 """The workspace of a rule for all of them."""
@@ -40,10 +44,10 @@ def add_rule(store: Store, rule: Rule, workspace: str) -> RuleRow:
 
 def list_rules(store: Store, workspace: str | None = None) -> list[RuleRow]:
     """Those that hold in one workspace, or all; the newest first."""
-    query = tables.Rule.select().order_by(tables.Rule.created.desc(), tables.Rule.id.desc())
-    if workspace is not None:
-        query = query.where(tables.Rule.workspace.in_([clean_text(workspace), EVERYWHERE]))
-    rows = store.database.rows(RuleRow, query)
+    if workspace is None:
+        rows = store.database.rows(RuleRow, _ALL)
+    else:
+        rows = store.database.rows(RuleRow, _IN_WORKSPACE, clean_text(workspace), EVERYWHERE)
     return [replace(row, words=tuple(row.words), categories=tuple(row.categories)) for row in rows]
 
 

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from app.models.statements import HOLE, ONE
 from app.models.tables import Session
 from app.workspace.conversations import load_conversation
 from app.workspace.errors import NotFound
 from app.workspace.rows import SessionRow
 from app.workspace.store import Store
 
+_BY_ID = Session.select().where(Session.id == HOLE)
+_NEWEST = (
+    Session.select()
+    .where(Session.conversation == HOLE, Session.member == HOLE)
+    .order_by(Session.id.desc())
+    .limit(ONE)
+)
+
 
 def session_of(store: Store, conversation_id: str, member: str, *, model: str | None = None) -> SessionRow:
     """The member's newest session, made where there is none. Raises ``NotFound``."""
     with store.database.transaction():
         load_conversation(store, conversation_id)
-        known = Session.select().where(Session.conversation == conversation_id, Session.member == member)
-        newest = store.database.find(SessionRow, known.order_by(Session.id.desc()))
+        newest = store.database.find(SessionRow, _NEWEST, conversation_id, member)
         return newest or _new_session(store, conversation_id, member, model)
 
 
@@ -34,7 +42,7 @@ def load_session(store: Store, session_id: str) -> SessionRow:
 
 
 def find_session(store: Store, session_id: str) -> SessionRow | None:
-    return store.database.find(SessionRow, Session.select().where(Session.id == session_id))
+    return store.database.find(SessionRow, _BY_ID, session_id)
 
 
 def list_sessions(store: Store, conversation_id: str) -> list[SessionRow]:

@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.models.fields import clean, clean_text
+from app.models.statements import HOLE
 from app.models.tables import Step
 from app.workspace.rows import StepRow
 from app.workspace.store import Store
+
+_OPEN = Step.select().where(Step.after.is_null()).order_by(Step.started, Step.id)
+_OPEN_HERE = _OPEN.where(Step.conversation == HOLE)
 
 MOST = 2_000
 """Steps that are listed: as many as there are snapshots."""
@@ -72,7 +76,6 @@ def list_steps(store: Store, conversation_id: str) -> list[StepRow]:
 
 def open_steps(store: Store, conversation_id: str | None = None) -> list[StepRow]:
     """Those whose end nobody has kept yet, oldest first: they run, or a crash cut them off."""
-    query = Step.select().where(Step.after.is_null())
     if conversation_id is not None:
-        query = query.where(Step.conversation == conversation_id)
-    return store.database.rows(StepRow, query.order_by(Step.started, Step.id))
+        return store.database.rows(StepRow, _OPEN_HERE, conversation_id)
+    return store.database.rows(StepRow, _OPEN)

@@ -15,6 +15,12 @@ from app.workspace.rows import OPEN_TASKS, TaskKind, TaskRow, TaskState
 from app.workspace.store import Store
 
 _BY_ID = Task.select().where(Task.id == HOLE)
+_OF_CONVERSATION = Task.select().where(Task.conversation == HOLE)
+_NEWEST = _OF_CONVERSATION.order_by(Task.created.desc(), Task.id.desc()).limit(HOLE)
+_NEWEST_GIVEN = (
+    _OF_CONVERSATION.where(Task.given == HOLE).order_by(Task.created.desc(), Task.id.desc()).limit(HOLE)
+)
+_GIVEN = Task.select().where(Task.given == HOLE).order_by(Task.created, Task.id)
 
 
 def add_task(
@@ -121,18 +127,14 @@ def list_tasks(
     store: Store, conversation_id: str, *, given: str | None = None, limit: int = 200
 ) -> list[TaskRow]:
     """The newest ones, oldest first; of one turn or of all."""
-    query = Task.select().where(Task.conversation == conversation_id)
-    if given is not None:
-        query = query.where(Task.given == given)
-    return store.database.rows(TaskRow, query.order_by(Task.created.desc(), Task.id.desc()).limit(limit))[
-        ::-1
-    ]
+    if given is None:
+        return store.database.rows(TaskRow, _NEWEST, conversation_id, limit)[::-1]
+    return store.database.rows(TaskRow, _NEWEST_GIVEN, conversation_id, given, limit)[::-1]
 
 
 def list_given(store: Store, given: str) -> list[TaskRow]:
     """All that came of a turn, or of a plan, oldest first."""
-    query = Task.select().where(Task.given == given)
-    return store.database.rows(TaskRow, query.order_by(Task.created, Task.id))
+    return store.database.rows(TaskRow, _GIVEN, given)
 
 
 def count_open(store: Store, conversation_id: str) -> int:

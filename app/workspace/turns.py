@@ -12,7 +12,7 @@ from typing import Any
 from peewee import Tuple, fn
 
 from app.models.fields import clean_text
-from app.models.statements import HOLE
+from app.models.statements import HOLE, ONE
 from app.models.tables import Message, Task, Turn
 from app.workspace.conversations import raise_revision
 from app.workspace.errors import NotFound, TurnLive
@@ -21,6 +21,24 @@ from app.workspace.rows import EndState, MessageRow, TurnRow, TurnState
 from app.workspace.store import Store
 
 _BY_ID = Turn.select().where(Turn.id == HOLE)
+_OF_CONVERSATION = Turn.select().where(Turn.conversation == HOLE)
+_LIVE = _OF_CONVERSATION.where(Turn.state == HOLE).order_by(Turn.started, Turn.id)
+_NEWEST = _OF_CONVERSATION.order_by(Turn.started.desc(), Turn.id.desc()).limit(HOLE)
+_LAST = _OF_CONVERSATION.where(Turn.task.is_null()).order_by(Turn.started.desc()).limit(ONE)
+_LAST_OF_SESSION = Turn.select().where(Turn.session == HOLE).order_by(Turn.started.desc()).limit(ONE)
+_BUSY = Turn.select().where(Turn.session == HOLE, Turn.state == HOLE).limit(ONE)
+_LATEST = Turn.select(fn.MAX(Turn.started)).where(Turn.conversation == HOLE)
+_STREAMING = (
+    Message.select(Message.id, Message.kind)
+    .where(Message.turn == HOLE, Message.state == HOLE)
+    .order_by(Message.position)
+)
+_JOBS = Turn.select(Turn.id).where(
+    Turn.conversation == HOLE,
+    Turn.task.in_(
+        Task.select(Task.id).where(Task.conversation == HOLE, Task.kind != HOLE, Task.asker != HOLE)
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +145,9 @@ def mark_interrupted(store: Store, turn_id: str) -> TurnEnd:
 
 def live_turns(store: Store, conversation_id: str | None = None) -> list[TurnRow]:
     """Turns that have not ended, oldest first; at start those are the ones that a crash cut off."""
-    query = Turn.select().where(Turn.state == "running")
     if conversation_id is not None:
-        query = query.where(Turn.conversation == conversation_id)
+        return store.database.rows(TurnRow, _LIVE, conversation_id, "running")
+    query = Turn.select().where(Turn.state == "running")
     return store.database.rows(TurnRow, query.order_by(Turn.started, Turn.id))
 
 
@@ -147,10 +165,7 @@ def load_turn(store: Store, turn_id: str) -> TurnRow:
 
 def list_turns(store: Store, conversation_id: str, limit: int = 50) -> list[TurnRow]:
     """The newest ``limit`` turns, oldest first."""
-    query = Turn.select().where(Turn.conversation == conversation_id)
-    return store.database.rows(TurnRow, query.order_by(Turn.started.desc(), Turn.id.desc()).limit(limit))[
-        ::-1
-    ]
+    return store.database.rows(TurnRow, _NEWEST, conversation_id, limit)[::-1]
 
 
 def list_of_tasks(store: Store, tasks: Collection[str]) -> list[TurnRow]:
@@ -164,10 +179,8 @@ def list_jobs(store: Store, conversation_id: str) -> frozenset[str]:
 
     What a plan or the user began is not.
     """
-    for_another = (Task.kind != "plan") & (Task.asker != "user")
-    tasks = Task.select(Task.id).where(Task.conversation == conversation_id, for_another)
-    query = Turn.select(Turn.id).where(Turn.conversation == conversation_id, Turn.task.in_(tasks))
-    return frozenset(id for (id,) in store.database.values(query))
+    turns = store.database.values(_JOBS, conversation_id, conversation_id, "plan", "user")
+    return frozenset(id for (id,) in turns)
 
 
 def last_states(store: Store) -> dict[str, TurnState]:
@@ -188,14 +201,12 @@ def count_by_member(store: Store) -> dict[str, int]:
 
 def find_last_turn(store: Store, conversation_id: str) -> TurnRow | None:
     """The newest one that answered the user: that of which Continue and Retry speak."""
-    query = Turn.select().where(Turn.conversation == conversation_id, Turn.task.is_null())
-    return store.database.find(TurnRow, query.order_by(Turn.started.desc()))
+    return store.database.find(TurnRow, _LAST, conversation_id)
 
 
 def find_last_of_session(store: Store, session_id: str) -> TurnRow | None:
     """The newest one that its member has taken on this history."""
-    query = Turn.select().where(Turn.session == session_id)
-    return store.database.find(TurnRow, query.order_by(Turn.started.desc()))
+    return store.database.find(TurnRow, _LAST_OF_SESSION, session_id)
 
 
 def _is_of_plan(store: Store, task: str) -> bool:
@@ -203,21 +214,20 @@ def _is_of_plan(store: Store, task: str) -> bool:
 
 
 def _refuse_second(store: Store, session: str) -> None:
-    busy = Turn.select().where(Turn.session == session, Turn.state == "running")
-    if live := store.database.find(TurnRow, busy):
+    if live := store.database.find(TurnRow, _BUSY, session, "running"):
         raise TurnLive(f"{live.member} is still answering. Wait for the end of that turn, or stop it first.")
 
 
 def _start_time(store: Store, conversation_id: str) -> str:
     """Later than every other turn of the conversation, whatever the clock says: it is their order."""
-    latest = Turn.select(fn.MAX(Turn.started)).where(Turn.conversation == conversation_id)
-    ((last,),) = store.database.values(latest)
+    ((last,),) = store.database.values(_LATEST, conversation_id)
     return store.after(last) if last else store.now()
 
 
 def _stop_streaming(store: Store, turn_id: str, *, but_forms: bool) -> tuple[MessageRow, ...]:
-    streaming = Message.select(Message.id).where(Message.turn == turn_id, Message.state == "streaming")
-    if but_forms:
-        streaming = streaming.where(Message.kind != "form")
-    ids = store.database.values(streaming.order_by(Message.position))
-    return tuple(update_message(store, message_id, state="interrupted") for (message_id,) in ids)
+    streaming = store.database.values(_STREAMING, turn_id, "streaming")
+    return tuple(
+        update_message(store, message_id, state="interrupted")
+        for message_id, kind in streaming
+        if kind != "form" or not but_forms
+    )
