@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +22,10 @@ MAGIC = {
     "image/gif": rb"GIF8[79]a",
     "image/webp": rb"RIFF....WEBP",
 }
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
 class Refused(Exception):
@@ -43,9 +47,9 @@ def parse(raw: bytes) -> Any:
         value = json.loads(raw.decode("utf-8"), object_pairs_hook=_unique_keys, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise Refused(f"the request body is not valid JSON: {error}") from None
-    for text in _strings(value):
-        require(re.search("[\ud800-\udfff]", text) is None, "the request body has a lone surrogate")
-        require("\0" not in text, "the request body has a NUL")
+    written = json.dumps(value, ensure_ascii=False)
+    require(not _HALF.search(written), "the request body has a lone surrogate")
+    require(not _NUL.search(written), "the request body has a NUL")
     return value
 
 
@@ -145,21 +149,6 @@ def check_schema(schema: Any, where: str) -> None:
         require("items" in schema, f"{where}: an array without items")
     if "items" in schema:
         check_schema(schema["items"], f"{where}[]")
-
-
-def _strings(value: Any) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case list():
-            for one in value:
-                yield from _strings(one)
-        case dict():
-            yield from value
-            for one in value.values():
-                yield from _strings(one)
-        case _:
-            pass
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
