@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 from urllib.request import getproxies
@@ -11,8 +11,6 @@ from urllib.request import getproxies
 from app.engine.tools import Tool, ToolMap
 from app.group_chat.gates import path_gate, temporary_folder
 from app.group_chat.outside import Artist, nobody_searches
-from app.group_chat.plan_questions import PlanQuestions
-from app.group_chat.plan_tool import SET_PLAN
 from app.hands.environment import find_bash
 from app.hands.executor import Executor
 from app.hands.generate_image import image_tool
@@ -67,8 +65,8 @@ class Depot:
     """Who searches the web; None for who needs no key."""
     artist: Artist | None = None
     """Who draws; None where no model is chosen for that."""
-    member_ids: Callable[[], Collection[str]] = tuple
-    """The agents that a plan can give its steps to. It may look at the disk."""
+    judges: Mapping[str, Judge] = field(default_factory=dict)
+    """Those of tools that come from elsewhere."""
     made: Callable[[str], bool] = lambda _: False
     """Whether the conversation made that file or folder, and all in it. It may look at the disk."""
 
@@ -89,9 +87,9 @@ class Depot:
             **dict.fromkeys(_FILES, FileQuestions(gate, self.made)),
             **dict.fromkeys(where, WebQuestions(where)),
             **self._picture_questions(),
-            SET_PLAN: PlanQuestions(self.member_ids),
             "bash": self._command_questions(gate),
             "job_write": InputQuestions(self.machine.jobs),
+            **self.judges,
         }
         return Equipment(gate, tools, Judges(judges), permits)
 

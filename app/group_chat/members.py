@@ -20,6 +20,7 @@ from app.engine.provider import ModelSource
 from app.engine.session import JsonlSession
 from app.engine.tools import ToolMap
 from app.engine.transcript_file import read_transcript
+from app.group_chat.agent_proposals import SAVE_AGENT, AgentProposals
 from app.group_chat.approvals import Permissions
 from app.group_chat.equipment import Depot, Equipment
 from app.group_chat.errands import Part
@@ -27,6 +28,8 @@ from app.group_chat.errors import FolderMissing, MemberGone
 from app.group_chat.gates import path_gate, unreadable
 from app.group_chat.made import Made
 from app.group_chat.outside import NOTHING_OUTSIDE, Artist, Outside, goes_to
+from app.group_chat.plan_questions import PlanQuestions
+from app.group_chat.plan_tool import SET_PLAN
 from app.group_chat.roles import COMMANDER, WORKER
 from app.group_chat.undoing import open_history
 from app.hands.instructions import Instructions, read_instructions
@@ -136,6 +139,7 @@ class Members:
         _require_folder(workspace)
         results = StoredResults(self._folder.results / conversation.id, self._harness.new_id)
         pictures = StoredPictures(self._folder.root, conversation.id, self._harness.new_id)
+        proposals = AgentProposals(self._folder)
         depot = Depot(
             conversation,
             self._folder,
@@ -145,7 +149,10 @@ class Members:
             pictures.keep,
             engine=self._outside.find_engine,
             artist=self._artist(conversation, count),
-            member_ids=lambda: [agent.id for agent in self.team()],
+            judges={
+                SET_PLAN: PlanQuestions(lambda: [agent.id for agent in self.team()]),
+                SAVE_AGENT: proposals,
+            },
             made=Made(
                 workspace,
                 partial(self.history, conversation.id),
@@ -155,7 +162,8 @@ class Members:
         equipment = depot.equip()
         instructions = read_instructions(equipment.gate)
         file = self._file_of(member)
-        tools = _allowed(file, {**equipment.tools, **with_others})
+        leading = proposals.tools() if member == COMMANDER else NO_TOOLS
+        tools = _allowed(file, {**equipment.tools, **with_others, **leading})
 
         def system_prompt() -> str:
             return self._prompt(file, part, workspace, tools, instructions)

@@ -20,6 +20,7 @@ _WANTS = {
     "folder": ("wants to look outside the workspace", "Path"),
     "network": ("wants to reach the web", "What it sends"),
     "plan": ("wants to start a plan", "Steps"),
+    "agent": ("proposes an agent", "File"),
     "picture": ("wants to have a picture drawn", "Description"),
 }
 _DECIDED = {

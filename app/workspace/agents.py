@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -108,26 +108,46 @@ def load_text(folder: DataFolder, id: str) -> str:
     return _text(_path(folder, id)) if agent.is_stored else find_shipped(id) or ""
 
 
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What would be saved of an agent, and what it would take the place of."""
+
+    agent: AgentFile
+    """Tidied up."""
+    text: str
+    """Its file."""
+    before: str
+    """The file that counts now; empty where there is none."""
+    seen: str
+    """The version of that."""
+
+
+def draft_agent(folder: DataFolder, agent: AgentFile) -> Draft:
+    """Writes nothing. Raises ``InvalidAgent`` naming the field, ``StorageError``."""
+    agent = _checked(folder, agent)
+    there = find_agent(folder, agent.id)
+    before = load_text(folder, agent.id) if there else ""
+    return Draft(agent, write_agent(agent, before), before, there.version if there else "")
+
+
 def save_agent(folder: DataFolder, agent: AgentFile, *, seen: str = "") -> AgentFile:
     """Write it as its file; ``seen`` is the version that was shown to whoever changed it, empty for a new one.
 
     Raises ``InvalidAgent`` naming the field, ``AgentChanged``, ``StorageError``.
     """
-    agent = _checked(folder, agent)
     with _LOCK:
-        before = find_agent(folder, agent.id)
-        if (before.version if before else "") != seen:
+        draft = draft_agent(folder, agent)
+        if draft.seen != seen:
             raise AgentChanged(
-                f"{agent.name} has been changed meanwhile, in another window or by another program."
-                if before
-                else f"{agent.name} has been removed meanwhile."
+                f"{draft.agent.name} has been changed meanwhile, in another window or by another program."
+                if draft.seen
+                else f"{draft.agent.name} has been removed meanwhile."
             )
         path, shipped = _path(folder, agent.id), find_shipped(agent.id)
-        text = write_agent(agent, load_text(folder, agent.id) if before else "")
-        if text == shipped:
+        if draft.text == shipped:
             _do(lambda: path.unlink(missing_ok=True))
         else:
-            _write(path, text)
+            _write(path, draft.text)
     return load_agent(folder, agent.id)
 
 

@@ -21,12 +21,13 @@ def told(*tools: str) -> str:
         ("run_worker", "`run_worker` is for pieces of your own work"),
         ("hand_off_to", "Your turn ends with it"),
         ("ask_user", "Ask by `ask_user` when the answer decides what you do"),
+        ("save_agent", "propose one"),
         ("bash", "a short script of your own"),
         ("skill", "look whether a skill fits"),
     ],
 )
 def test_a_rule_stands_there_with_its_tool_and_goes_with_it(tool: str, rule: str) -> None:
-    tools = {*TEAM, "bash", "ask_user", "skill"}
+    tools = {*TEAM, "save_agent", "bash", "ask_user", "skill"}
     assert told(*sorted(tools)).count(rule) == 1
     assert rule not in told(*sorted(tools - {tool}))
 
