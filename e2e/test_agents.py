@@ -10,7 +10,10 @@ from playwright.sync_api import Dialog, Locator, Page, expect
 
 from e2e.conftest import NewContext
 from e2e.server import Server
+from e2e.talk import Talk
 from e2e.watch import Watch
+from tests.fakes.llm_client import FakeLLM
+from tests.fakes.llm_script import call, say
 
 AGENT = "---\nname: code-reviewer\ndescription: Use it: code changed\ntools: Read, Task\nmodel: sonnet\n---\nReview.\n"
 
@@ -167,3 +170,20 @@ def test_the_form_is_filled_in_by_keys_alone(agents: Page) -> None:
     agents.get_by_role("button", name="Save").press("Enter")
     expect(agents.get_by_role("heading", name="Night watch")).to_be_visible()
     expect(agents.get_by_label("Instructions")).to_have_value("Watch.")
+
+
+def test_one_is_made_of_a_conversation(talk: Talk, llm: FakeLLM, agents: Page) -> None:
+    llm.script(say("The tide turns at noon."))
+    talk.opened().say("When does the tide turn?")
+    talk.expect_answer("The tide turns at noon.")
+    proposal = {"name": "Tide clerk", "description": "Knows the tides.", "prompt": "Say when it turns."}
+    llm.script(say(calls=[call("save_agent", proposal)]), say("There it is."))
+    talk.button("Conversation menu").click()
+    talk.button("Make an agent of this").click()
+    dialog = talk.page.get_by_role("dialog", name="Commander proposes an agent")
+    expect(dialog).to_contain_text("Say when it turns.")
+    expect(dialog).to_have_attribute("data-armed", "")
+    dialog.get_by_role("button", name="Allow once").click()
+    talk.expect_answer("There it is.")
+    talk.page.get_by_role("link", name="Agents").click()
+    expect(row(talk.page, "Tide clerk")).to_be_visible()
