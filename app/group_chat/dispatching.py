@@ -36,6 +36,7 @@ from app.group_chat.visibility import Request, carry
 from app.models.errors import StorageError
 from app.prompts.rendering import compose
 from app.workspace import tasks, turns
+from app.workspace.attached import with_attachments
 from app.workspace.errors import WorkspaceError
 from app.workspace.rows import MessageRow, TaskKind, TaskRow, TaskState
 
@@ -185,8 +186,10 @@ class Dispatching:
     def _begin_alone(self, row: TaskRow, asked: str, model: str | None = None) -> LiveTurn:
         """``asked``: the article in which the user asks for it."""
         asking = turns.load_turn(self._store, row.given)
-        told = carry(led_to(self._store, asking), Request(row.job)).text
-        errand = Errand(row, UserInput(told, asked), is_alone=True, model=model)
+        told = carry(led_to(self._store, asking), Request(row.job))
+        errand = Errand(
+            row, UserInput(told.text, asked), is_alone=True, model=model, attachments=told.attachments
+        )
         live = self._turns.begin(row.member, trigger=asked, part="dispatched", errand=errand)
         self._tell(tasks.work_on_task(self._store, row.id, live.id, given=row.given))
         return live
@@ -216,9 +219,10 @@ class Dispatching:
                 )
                 if refusal:
                     return ToolOutput.failed("E_DENIED", refusal)
-                told = carry(self._led_to(asker), Request(message)).text
+                told = carry(self._led_to(asker), Request(message))
                 keeps = self._floor.holder == to
-                self._add(asker, to, message, how="handoff", told=told, keeps=keeps)
+                data = with_attachments({"told": told.text, "keeps": keeps}, told.attachments)
+                self._add(asker, to, message, how="handoff", **data)
         return ToolOutput(
             f"{self._floor.name_of(to)} answers the user now. Your turn ends here.", ends_run=True
         )
@@ -302,8 +306,8 @@ class Dispatching:
             await busy.ended.wait()
 
     def _begin(self, asker: LiveTurn, row: TaskRow) -> LiveTurn:
-        told = carry(self._led_to(asker), Request(row.job)).text
-        errand = Errand(row, UserInput(told, row.id))
+        told = carry(self._led_to(asker), Request(row.job))
+        errand = Errand(row, UserInput(told.text, row.id), attachments=told.attachments)
         with self._board.together():
             live = self._turns.begin(row.member, trigger=row.id, part="dispatched", errand=errand)
             self._tell(tasks.work_on_task(self._store, row.id, live.id, given=asker.id))
@@ -351,7 +355,7 @@ class Dispatching:
     def _given_by(self, asker: LiveTurn) -> list[TaskRow]:
         return tasks.list_tasks(self._store, self._conversation, given=asker.id)
 
-    def _add(self, asker: LiveTurn, to: str, text: str, **data: str | bool) -> MessageRow:
+    def _add(self, asker: LiveTurn, to: str, text: str, **data: Any) -> MessageRow:
         return self._board.add(
             "dispatch", member=asker.row.member, turn=asker.id, text=text, data={"to": to, **data}
         )

@@ -16,10 +16,10 @@ from app.workspace.rows import ConversationRow
 
 def path_gate(folder: DataFolder, conversation: ConversationRow, granted: Iterable[Path] = ()) -> PathGate:
     """The gate of one conversation. What lies in the data folder is closed to it, but for the conversation's own."""
-    own = (temporary_folder(folder, conversation), folder.attachments / conversation.id)
-    closed = ClosedPlaces(Path.home(), own=(folder.root,), opened=own)
-    there = [place for place in own if place.is_dir()]
-    return PathGate(Path(conversation.workspace), (*there, *granted), closed=closed)
+    temporary, attached = temporary_folder(folder, conversation), folder.attachments / conversation.id
+    closed = ClosedPlaces(Path.home(), own=(folder.root,), opened=(temporary, attached))
+    there = [temporary] if temporary.is_dir() else []
+    return PathGate(Path(conversation.workspace), (*there, *granted), closed=closed, read_only=(attached,))
 
 
 def temporary_folder(folder: DataFolder, conversation: ConversationRow) -> Path:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
 
 from app.engine.messages import Message
 from app.engine.steering import UserInput
+from app.group_chat.attaching import named, with_files
 from app.group_chat.roles import COMMANDER, USER
 from app.group_chat.visibility import Said, to_replay
 from app.prompts.rendering import compose
+from app.workspace.attached import attachments_of
 from app.workspace.rows import MessageRow
 
 NameOf = Callable[[str], str]
@@ -31,15 +34,16 @@ def unheard(
     jobs: Collection[str],
     history: Sequence[Message],
     name_of: NameOf,
+    root: Path,
 ) -> list[UserInput]:
     """The oldest first. They share their ids with the chat, so a crash between the two loses none and repeats none.
 
     ``rows`` are those of the chat in which something is said; ``jobs`` the turns that worked on a task, whose words
-    Commander gets as results.
+    Commander gets as results; ``root`` is the data folder, below which attachments lie.
     """
     heard = {message.id for message in history}
     said = [one for row in rows if (one := _said(row, jobs)) is not None]
-    return [UserInput(_words(one, member, name_of), one.id) for one in to_replay(said, member, heard)]
+    return [_told(one, member, name_of, root) for one in to_replay(said, member, heard)]
 
 
 def addressed(row: MessageRow) -> tuple[str, ...]:
@@ -51,20 +55,25 @@ def addressed(row: MessageRow) -> tuple[str, ...]:
 def _said(row: MessageRow, jobs: Collection[str]) -> Said | None:
     match row.kind:
         case "user":
-            return Said(row.id, USER, addressed(row), row.text)
+            return Said(row.id, USER, addressed(row), row.text, attachments_of(row.data))
         case "assistant" if row.turn not in jobs and row.text.strip():
             return Said(row.id, row.member, (USER,), row.text)
         case "dispatch" if row.data.get("how") in ("handoff", "handback", "again"):
-            return Said(row.id, row.member, addressed(row), str(row.data.get("told") or row.text))
+            told = str(row.data.get("told") or row.text)
+            return Said(row.id, row.member, addressed(row), told, attachments_of(row.data))
         case _:
             return None
 
 
-def _words(said: Said, member: str, name_of: NameOf) -> str:
-    """As it was said where it is for the member; else with who said it to whom."""
+def _told(said: Said, member: str, name_of: NameOf, root: Path) -> UserInput:
+    """As it was said where it is for the member; else with who said it to whom, and no picture of it."""
     if member in said.to:
-        return said.text
-    text = said.text
+        return with_files(UserInput(said.text, said.id), said.attachments, root)
+    return UserInput(_overheard(said, name_of, root), said.id)
+
+
+def _overheard(said: Said, name_of: NameOf, root: Path) -> str:
+    text = named(said.text, said.attachments, root, shown=False)
     if len(text) > LONGEST_HEARD:
         half = LONGEST_HEARD // 2
         text = f"{text[:half]}\n[…]\n{text[-half:]}"

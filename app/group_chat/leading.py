@@ -10,6 +10,7 @@ from app.group_chat.hearing import addressed, unclosed
 from app.group_chat.roles import USER
 from app.group_chat.visibility import Request
 from app.workspace import messages, plans, tasks, turns
+from app.workspace.attached import attachments_of
 from app.workspace.rows import MessageRow, TaskRow, TurnRow
 from app.workspace.store import Store
 
@@ -57,7 +58,7 @@ def led_to(store: Store, turn: TurnRow) -> Sequence[Request]:
     said = {row.id: row for row in _sent_with(store, rows[0])}
     for one in rows:
         said |= {row.id: row for row in messages.list_of_turn(store, one.id) if row.kind == "user"}
-    return [Request(row.text) for row in said.values()]
+    return [Request(row.text, attachments_of(row.data)) for row in said.values()]
 
 
 def unanswered(store: Store, turn: TurnRow) -> list[str]:

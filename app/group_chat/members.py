@@ -96,6 +96,11 @@ class Members:
         self._folder = folder
         self._machine = machine
 
+    @property
+    def root(self) -> Path:
+        """The data folder, below which attachments lie."""
+        return self._folder.root
+
     def team(self) -> list[AgentFile]:
         """The agents that can be asked now. Looks at the disk."""
         return [agent for agent in agents.list_agents(self._folder) if agent.is_ready]

@@ -10,6 +10,7 @@ from typing import Any
 from app.group_chat.plan_values import Plan, Step
 from app.group_chat.visibility import Request
 from app.workspace import plans
+from app.workspace.attached import read_attachments
 from app.workspace.rows import PlanRow
 from app.workspace.store import Store
 
@@ -54,7 +55,7 @@ def read(row: PlanRow) -> KeptPlan:
         row,
         Plan(
             tuple(_step(step) for step in content["steps"]),
-            Request(request["text"], tuple(request["attachments"])),
+            Request(request["text"], read_attachments(request["attachments"])),
             content["parallel"],
             content["stopped"],
         ),

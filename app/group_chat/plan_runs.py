@@ -147,7 +147,12 @@ class PlanRuns:
             told = told_of_failure(plan, step, self._floor.name_of)
         else:
             told = told_for(plan, step)
-        errand = Errand(row, UserInput(told, task.told_id(row.given, step)), led_to=(plan.request,))
+        errand = Errand(
+            row,
+            UserInput(told, task.told_id(row.given, step)),
+            led_to=(plan.request,),
+            attachments=() if task.is_question else plan.request.attachments,
+        )
         live = self._turns.begin(row.member, trigger=row.id, part="dispatched", errand=errand)
         self._tell(tasks.work_on_task(self._store, row.id, live.id, given=row.given))
         return live

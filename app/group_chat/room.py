@@ -30,6 +30,7 @@ from app.group_chat.waiting import SteeredMessages, WaitingList
 from app.infra.feed import Feed
 from app.models.errors import StorageError
 from app.workspace import messages, tasks, turns
+from app.workspace.attached import Attachment, with_attachments
 from app.workspace.rows import MessageRow, QueueKind, TurnRow
 from app.workspace.store import Store
 
@@ -66,22 +67,34 @@ class Room(Onlook):
         self.forms = OpenForms(self.board, self._lock, members.unreadable, self._plan, self._go_on)
 
     async def post(
-        self, text: str, *, client_id: str, kind: QueueKind = "queue", to: Sequence[str] = ()
+        self,
+        text: str,
+        *,
+        client_id: str,
+        kind: QueueKind = "queue",
+        to: Sequence[str] = (),
+        attachments: Sequence[Attachment] = (),
     ) -> None:
         """Send a message: at once where nobody is at work, else it waits as ``kind`` says.
 
         It goes to the members that it calls by name, else to ``to``, else to the holder of the floor. The same
         ``client_id`` twice counts once. Raises ``EmptyMessage``, ``NotFound``.
         """
-        if not text.strip():
+        if not text.strip() and not attachments:
             raise EmptyMessage("There is nothing to send. Write a message first.")
         async with self._lock:
             if not await self._can_answer([text], to):
-                self.waiting.add(text, client_id, kind)
+                self.waiting.add(text, client_id, kind, attachments)
             elif not self._knows(client_id):
                 with self.board.together():
                     row = messages.add_message(
-                        self._store, self.id, kind="user", member=USER, text=text, client_id=client_id
+                        self._store,
+                        self.id,
+                        kind="user",
+                        member=USER,
+                        text=text,
+                        data=with_attachments({}, attachments),
+                        client_id=client_id,
                     )
                     turn = self._answer([row], to)
                     self.board.announce(messages.load_message(self._store, row.id), RowAdded())
@@ -181,7 +194,9 @@ class Room(Onlook):
 
     async def take(self, live: LiveTurn) -> None:
         """See ``Followers``."""
-        steering = SteeredMessages(self.board, live.id, self._lock, partial(self._is_for, live))
+        steering = SteeredMessages(
+            self.board, live.id, self._lock, self._members.root, partial(self._is_for, live)
+        )
         await live.run(self._members, steering, self.undoing, self._dispatching, self.forms)
 
     def changed(self, live: LiveTurn) -> None:

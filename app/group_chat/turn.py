@@ -280,12 +280,12 @@ class LiveTurn:
     def _said(self, session: Session, members: Members, outcomes: Sequence[str]) -> list[UserInput]:
         """Its job, or what was said in the chat and is for it."""
         store, conversation = self.board.store, self.row.conversation
-        job = self.errand.first_words(self.id, session.messages) if self.errand else None
+        job = self.errand.first_words(self.id, session.messages, members.root) if self.errand else None
         if job is not None and self.row.member != COMMANDER:
             return [job]
         jobs = turns.list_jobs(store, conversation)
         said = messages.list_said(store, conversation, to=self.row.member)
-        inputs = unheard(self.row.member, said, jobs, session.messages, members.name_of)
+        inputs = unheard(self.row.member, said, jobs, session.messages, members.name_of, members.root)
         if job is not None:
             return [*inputs, job]
         goes_on = self.row.trigger == "continue"

@@ -13,6 +13,7 @@ from app.engine.messages import Message
 from app.engine.steering import UserInput
 from app.group_chat.roles import COMMANDER, USER
 from app.prompts.rendering import compose
+from app.workspace.attached import Attachment
 from app.workspace.rows import MessageRow
 
 
@@ -24,7 +25,7 @@ class Said:
     author: str
     to: tuple[str, ...]
     text: str = ""
-    attachments: tuple[str, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
     hidden: bool = False
     """Work of a worker without a name, which has no place in the chat."""
     deleted: bool = False
@@ -32,10 +33,10 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What somebody is asked to do, and the paths of the files that go along."""
+    """What somebody is asked to do, and the files that go along."""
 
     text: str
-    attachments: tuple[str, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
 
 
 NO_REQUEST = Request("")
@@ -77,5 +78,5 @@ def carry(led_to: Sequence[Request], job: Request) -> Request:
     ``led_to`` are the messages of the user that led to the job, oldest first; of a plan, the user's first one.
     """
     request = "\n\n".join(one.text for one in led_to if one.text)
-    files = dict.fromkeys(path for one in (*led_to, job) for path in one.attachments)
+    files = dict.fromkeys(file for one in (*led_to, job) for file in one.attachments)
     return Request(compose("dispatched", request=request, job=job.text), tuple(files))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import anyio
 
 from app.engine.steering import Hear, UserInput
+from app.group_chat.attaching import with_files
 from app.group_chat.board import Board
 from app.group_chat.errors import EmptyMessage
 from app.group_chat.events import QueueChanged, RowAdded
 from app.workspace import queue, turns
+from app.workspace.attached import Attachment, attachments_of, with_attachments
 from app.workspace.rows import MessageRow, QueuedRow, QueueKind
 
 
@@ -25,10 +28,10 @@ class WaitingList:
 
     async def edit(self, queued_id: str, text: str) -> None:
         """Raises ``EmptyMessage``, ``NotFound`` where it has been sent meanwhile."""
-        if not text.strip():
-            raise EmptyMessage("A waiting message needs a text. Delete it instead.")
         async with self._lock:
-            self.load(queued_id)
+            row = self.load(queued_id)
+            if not text.strip() and not attachments_of(row.data):
+                raise EmptyMessage("A waiting message needs a text. Delete it instead.")
             queue.edit_queued(self._store, queued_id, text=text)
             self._tell()
 
@@ -50,8 +53,9 @@ class WaitingList:
 
     # All that follows is called under the lock.
 
-    def add(self, text: str, client_id: str, kind: QueueKind) -> None:
-        queue.enqueue(self._store, self._conversation, text=text, client_id=client_id, kind=kind)
+    def add(self, text: str, client_id: str, kind: QueueKind, attachments: Sequence[Attachment] = ()) -> None:
+        data = with_attachments({}, attachments)
+        queue.enqueue(self._store, self._conversation, text=text, client_id=client_id, kind=kind, data=data)
         self._tell()
 
     def load(self, queued_id: str) -> QueuedRow:
@@ -89,12 +93,18 @@ class SteeredMessages:
     """Those that are folded into the running turn. A row becomes a message once the session has stored it."""
 
     def __init__(
-        self, board: Board, turn: str, lock: anyio.Lock, is_for: Callable[[str], bool] = lambda _: True
+        self,
+        board: Board,
+        turn: str,
+        lock: anyio.Lock,
+        root: Path,
+        is_for: Callable[[str], bool] = lambda _: True,
     ) -> None:
         """``lock`` is the room's: while a message is being heard nobody edits it or takes it back.
 
-        ``is_for`` says of a text whether this turn is to hear it.
+        ``root`` is the data folder, ``is_for`` says of a text whether this turn is to hear it.
         """
+        self._root = root
         self._is_for = is_for
         self._board = board
         self._turn = turn
@@ -103,12 +113,15 @@ class SteeredMessages:
     async def fold_in(self, hear: Hear) -> Sequence[UserInput]:
         async with self._lock:
             rows = queue.list_queued(self._board.store, self._board.conversation, "steer")
-            inputs = [UserInput(row.text, row.id) for row in rows if self._is_for(row.text)]
+            inputs = [self._told(row) for row in rows if self._is_for(row.text)]
             if inputs:
                 with anyio.CancelScope(shield=True):
                     await hear(inputs)
                     self._send(inputs)
         return inputs
+
+    def _told(self, row: QueuedRow) -> UserInput:
+        return with_files(UserInput(row.text, row.id), attachments_of(row.data), self._root)
 
     def _send(self, heard: Sequence[UserInput]) -> None:
         store, ids = self._board.store, [said.id for said in heard]

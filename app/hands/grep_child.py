@@ -26,7 +26,13 @@ from app.hands.scan import Found, Line
 def order(gate: PathGate, search: Search, candidates: list[str] | None) -> bytes:
     """What the program is told."""
     closed = gate.closed
-    places = {"home": [closed.home], "own": closed.own, "opened": closed.opened, "folders": gate.folders}
+    places = {
+        "home": [closed.home],
+        "own": closed.own,
+        "opened": closed.opened,
+        "folders": gate.folders,
+        "read_only": gate.read_only,
+    }
     texts = {name: [str(path) for path in paths] for name, paths in places.items()}
     return json.dumps({"search": asdict(search), "candidates": candidates, **texts}).encode()
 
@@ -44,11 +50,12 @@ def hit_from(line: bytes) -> Hit:
 
 def main() -> None:
     told = json.load(sys.stdin)
-    home, own, opened, folders = (
-        [Path(text) for text in told[key]] for key in ("home", "own", "opened", "folders")
+    home, own, opened, folders, read_only = (
+        [Path(text) for text in told[key]] for key in ("home", "own", "opened", "folders", "read_only")
     )
     try:
-        gate = PathGate(folders[0], folders[1:], closed=ClosedPlaces(home[0], tuple(own), tuple(opened)))
+        closed = ClosedPlaces(home[0], tuple(own), tuple(opened))
+        gate = PathGate(folders[0], folders[1:], closed=closed, read_only=read_only)
         search = Search(Query(**told["search"].pop("query")), **told["search"])
         for hit in grep(gate, search, _Timed(matcher_for(search.query)), told["candidates"]):
             _say(asdict(hit))

@@ -215,6 +215,7 @@ class QueuedMessage(Table):
     kind = TextField()
     position = IntegerField()
     created = TextField()
+    data = JsonText()
 
     class Meta:
         table_name = "queued_messages"

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlencode
 
+from anyio.to_thread import run_sync
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from app.group_chat.room import Room
-from app.web import welcome
+from app.web import attachments, welcome
+from app.web.attachment_views import NOTHING_CHOSEN, Chosen
 from app.web.forms import read_form
 from app.web.frames import streamed
 from app.web.page_views import conversation_view
@@ -18,8 +21,10 @@ from app.web.scene import View
 from app.web.site import Site, done, is_htmx, onward, site_of
 from app.web.toasts import way_back
 from app.workspace import conversations
-from app.workspace.errors import WorkspaceError
+from app.workspace.attached import Attachment, attachments_of
+from app.workspace.errors import CannotAttach, WorkspaceError
 from app.workspace.folders import chosen_folder, usable_folder
+from app.workspace.rows import QueueKind
 
 PANEL_TABS = ("tasks", "plan", "files", "usage")
 
@@ -69,8 +74,17 @@ async def page(request: Request) -> Response:
     return await show(request)
 
 
-async def show(request: Request, view: View | None = None, status: int = 200) -> Response:
-    """The page of a conversation; its articles as ``view`` has them, where they look otherwise than in the stream."""
+async def show(
+    request: Request,
+    view: View | None = None,
+    status: int = 200,
+    draft: str | None = None,
+    chosen: Chosen = NOTHING_CHOSEN,
+) -> Response:
+    """The page of a conversation; its articles as ``view`` has them, where they look otherwise than in the stream.
+
+    ``draft`` and ``chosen`` stand in the message box.
+    """
     site, room = _place(request)
     await site.machine.confinement.get()
     feed = site.feed(room)
@@ -82,7 +96,8 @@ async def show(request: Request, view: View | None = None, status: int = 200) ->
         status=status,
         cursor=feed.cursor,
         tab=tab if tab in PANEL_TABS else "tasks",
-        draft=request.query_params.get("draft", ""),
+        draft=request.query_params.get("draft", "") if draft is None else draft,
+        chosen=chosen,
         toast=way_back(request),
         **scene,
         **site.scenes.shell(room.id),
@@ -125,10 +140,40 @@ async def steer(request: Request) -> Response:
 
 async def _say(request: Request, *, steer: bool) -> Response:
     site, room = _place(request)
-    form = await read_form(request)
+    form = await read_form(request, files_in=attachments.FIELD)
+    text, files = form.raw("text"), attachments.files_of(site, room.id)
+    received, sent = await attachments.receive(form, files), tuple[Attachment, ...]()
+    if not received.refused:
+        try:
+            sent = await run_sync(files.send, received.ids)
+        except CannotAttach as refusal:
+            received = replace(received, refused=(str(refusal),))
+    if received.refused:
+        return await _not_sent(request, text, received)
     client_id = form.text("client_id") or site.store.new_id("said")
-    await room.post(form.raw("text"), client_id=client_id, kind="steer" if steer else "queue")
+    kind: QueueKind = "steer" if steer else "queue"
+    await room.post(text, client_id=client_id, kind=kind, attachments=sent)
     return done(request, href(room.id))
+
+
+async def _not_sent(request: Request, text: str, received: attachments.Received) -> Response:
+    """Nothing of it is lost: the text stands in the box again, and beside it the files that can be sent."""
+    if is_htmx(request):
+        raise CannotAttach(" ".join(received.refused))
+    chosen = received.chosen(request.path_params["id"])
+    return await show(request, status=422, draft=text, chosen=chosen)
+
+
+async def choose_less(request: Request) -> Response:
+    """One file less; without script the page comes back with all else that stood in the message box."""
+    site, room = _place(request)
+    form, gone = await read_form(request, files_in=attachments.FIELD), request.path_params["attachment"]
+    files = attachments.files_of(site, room.id)
+    await run_sync(files.discard, gone)
+    if is_htmx(request):
+        return Response(status_code=204)
+    received = await attachments.receive(form, files, without=gone)
+    return await show(request, draft=form.raw("text"), chosen=received.chosen(room.id))
 
 
 async def stop(request: Request) -> Response:
@@ -197,7 +242,7 @@ async def undelete(request: Request) -> Response:
 
 async def queued(request: Request) -> Response:
     """One act on one waiting message: send, edit, delete, up, down."""
-    _, room = _place(request)
+    site, room = _place(request)
     item, act = request.path_params["item"], request.path_params["act"]
     match act:
         case "send":
@@ -205,7 +250,8 @@ async def queued(request: Request) -> Response:
         case "edit":
             await room.waiting.edit(item, (await read_form(request)).raw("text"))
         case "delete":
-            await room.waiting.delete(item)
+            row = await room.waiting.delete(item)
+            await run_sync(attachments.files_of(site, room.id).take_back, attachments_of(row.data))
         case "up" | "down":
             await room.waiting.move(item, -1 if act == "up" else 1)
         case _:

@@ -11,6 +11,7 @@ from typing import Literal, get_args
 
 from markupsafe import Markup
 
+from app.web.attachment_views import AttachmentView
 from app.web.long_texts import Rest
 from app.web.member_words import Person
 from app.web.notices import NoticeWords
@@ -55,6 +56,8 @@ class UserView(Entry):
     """Whom it goes to, where that is not Commander alone."""
     unknown: tuple[str, ...] = ()
     """Names in it that nobody has."""
+    files: tuple[AttachmentView, ...] = ()
+    """What was sent with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from starlette.datastructures import FormData
+from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
@@ -15,6 +15,9 @@ LONGEST_FIELD = 13 * 1024 * 1024
 
 MOST_VALUES = 1_100
 """Of one request: as many as a member can ask for at once."""
+
+MOST_FILES_READ = 200
+"""Of one request: each one that is too many for its message is told of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +42,36 @@ class Form:
             fields.setdefault(name, []).append(clean_text(value.replace("\r\n", "\n")))
         return fields
 
+    def words(self, name: str) -> list[str]:
+        """All words of a field that may be given several times."""
+        return [word for value in self.data.getlist(name) if isinstance(value, str) for word in value.split()]
+
+    async def close(self) -> None:
+        """Its files are not needed any more."""
+        await self.data.close()
+
+    def files(self, name: str) -> list[UploadFile]:
+        """Those that were chosen; a browser sends one without a name where none was."""
+        return [file for file in self.data.getlist(name) if isinstance(file, UploadFile) and file.filename]
+
     def number(self, name: str) -> int:
         """A field of digits; 0 for one that is missing, -1 for any other text."""
         typed = self.text(name)
         return int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 10 else -1 if typed else 0
 
 
-async def read_form(request: Request) -> Form:
-    """Raises ``HTTPException``: 413 for a field that is too long, 400 for what is no form."""
+async def read_form(request: Request, files_in: str = "") -> Form:
+    """``files_in`` is the one field that may hold files; they are read onto the disk, and ``close`` frees them.
+
+    Raises ``HTTPException``: 413 for a field that is too long, 400 for what is no form.
+    """
     try:
-        return Form(await request.form(max_files=0, max_fields=MOST_VALUES, max_part_size=LONGEST_FIELD))
+        form = await request.form(
+            max_files=MOST_FILES_READ if files_in else 0, max_fields=MOST_VALUES, max_part_size=LONGEST_FIELD
+        )
     except HTTPException as refused:
         raise HTTPException(413 if "maximum size" in refused.detail else refused.status_code) from refused
+    if any(isinstance(value, UploadFile) and name != files_in for name, value in form.multi_items()):
+        await form.close()
+        raise HTTPException(400)
+    return Form(form)

@@ -8,6 +8,7 @@ fails gets a page in words; every answer carries the headers that keep a browser
 from __future__ import annotations
 
 import hmac
+import re
 from collections.abc import Sequence
 from urllib.parse import parse_qsl, quote, urlencode
 
@@ -18,11 +19,17 @@ from app.infra.clock import Clock
 from app.infra.logs import note
 from app.web.answers import Answer, Refusals
 from app.web.response_headers import with_safe_headers
+from app.workspace.attached import LARGEST_TOGETHER
 
 METHODS = ("GET", "HEAD", "POST")
 OPEN_PATH = "/healthz"
 LONGEST_BODY = 16 * 1024 * 1024
 """Bytes of a request; more is refused before it is read to the end."""
+
+LONGEST_UPLOAD = LONGEST_BODY + LARGEST_TOGETHER
+"""The same of one that may bring the files of a message."""
+
+_UPLOADS = re.compile(r"/conversations/[^/]+/(?:attachments|messages|steer)")
 
 COOKIE_SECONDS = 30 * 24 * 3600
 
@@ -131,7 +138,7 @@ class Guard:
         if answer is not None:
             await answer(scope, receive, send)
             return
-        await self._app(scope, bounded(receive), send)
+        await self._app(scope, bounded(receive, longest_body(scope)), send)
 
     async def _refusal(self, scope: Scope) -> Answer | None:
         """The answer that ends the request here, or None where it may go on."""
@@ -153,7 +160,13 @@ class Guard:
         return refuse(413, scope) if _announces_too_much(scope) else None
 
 
-def bounded(receive: Receive) -> Receive:
+def longest_body(scope: Scope) -> int:
+    """Bytes that a request may have."""
+    brings_files = any(kind.startswith("multipart/form-data") for kind in values(scope, b"content-type"))
+    return LONGEST_UPLOAD if brings_files and _UPLOADS.fullmatch(scope["path"]) else LONGEST_BODY
+
+
+def bounded(receive: Receive, longest: int) -> Receive:
     """Counts what comes in; the application is told 413 as soon as it is too much."""
     size = 0
 
@@ -161,7 +174,7 @@ def bounded(receive: Receive) -> Receive:
         nonlocal size
         message = await receive()
         size += len(message.get("body", b""))
-        if size > LONGEST_BODY:
+        if size > longest:
             raise HTTPException(413)
         return message
 
@@ -187,8 +200,8 @@ def _query(scope: Scope) -> list[tuple[str, str]]:
 
 
 def _announces_too_much(scope: Scope) -> bool:
-    lengths = values(scope, b"content-length")
-    return any(not length.isdecimal() or int(length) > LONGEST_BODY for length in lengths)
+    longest, lengths = longest_body(scope), values(scope, b"content-length")
+    return any(not length.isdecimal() or int(length) > longest for length in lengths)
 
 
 def _to_clean_address(scope: Scope, *headers: tuple[bytes, bytes]) -> Answer:

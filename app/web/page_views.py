@@ -11,8 +11,10 @@ from app.group_chat.mentions import read_mentions
 from app.group_chat.roles import USER
 from app.hands.permissions.access import AccessMode
 from app.hands.permissions.confinement import Badge
+from app.web.attachment_views import AttachmentView, attachment_views
 from app.web.plain import one_line, plain
 from app.web.times import local
+from app.workspace.attached import LARGEST_FILE, attachments_of
 from app.workspace.rows import ConversationRow, QueuedRow, QueueKind
 
 UNTITLED = "New conversation"
@@ -85,6 +87,7 @@ class QueuedView:
     last: bool
     to: tuple[Callee, ...] = ()
     """Whom it calls by name."""
+    files: tuple[AttachmentView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +127,8 @@ class Composer:
     access: AccessMode = "standard"
     badge: Badge | None = None
     """What the system keeps commands from; None while that is not known yet."""
+    largest_file: int = LARGEST_FILE
+    """Bytes of one that can be attached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +214,7 @@ def queue_view(rows: Sequence[QueuedRow], roster: Sequence[Callee] = ()) -> tupl
             number == 1,
             number == last,
             tuple(known[id] for id in read_mentions(USER, row.text, names).to),
+            attachment_views(row.conversation, attachments_of(row.data)),
         )
         for number, row in enumerate(rows, start=1)
     )

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from app.group_chat.roles import COMMANDER
 from app.web.approval_words import approval_view
+from app.web.attachment_views import attachment_views
 from app.web.dispatch_words import dispatch_view, task_address
 from app.web.entries import (
     DRAWN_KINDS,
@@ -36,6 +37,7 @@ from app.web.plan_words import plan_entry
 from app.web.terminal import Terminal
 from app.web.times import local
 from app.web.tool_views import tool_view
+from app.workspace.attached import attachments_of
 from app.workspace.rows import MessageKind, MessageRow
 
 
@@ -107,6 +109,7 @@ def _user(row: MessageRow, frame: Mapping[str, Any], agents: FindAgent) -> UserV
         sent=row.data.get("sent"),
         to=tuple(person(member, agents) for member in to) if to != [COMMANDER] else (),
         unknown=tuple(one_line(str(name)) for name in row.data.get("unknown") or ()),
+        files=attachment_views(row.conversation, attachments_of(row.data)),
         **frame,
     )
 

@@ -6,6 +6,7 @@ WorkspaceError
 ├── InvalidRule      A rule or a grant of the user cannot be as it was described.
 ├── InvalidSource    A model source cannot be as it was described.
 ├── InvalidAgent     An agent cannot be as it was described.
+├── CannotAttach     A file cannot go with a message.
 ├── InvalidPlaybook  What was read is no playbook, or makes no plan.
 └── AgentChanged     An agent is not any more what was shown to whoever changes it.
 """
@@ -47,6 +48,10 @@ class InvalidAgent(WorkspaceError):
     def __init__(self, sentence: str, field: str = "") -> None:
         super().__init__(sentence)
         self.field = field
+
+
+class CannotAttach(WorkspaceError):
+    """A file cannot go with a message: it is empty, too big, gone, or there is no room for it."""
 
 
 class AgentChanged(WorkspaceError):

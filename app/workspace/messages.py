@@ -15,6 +15,7 @@ from peewee import fn
 from app.models.fields import clean, clean_text
 from app.models.statements import HOLE
 from app.models.tables import Conversation, Message, QueuedMessage
+from app.workspace.attached import attachments_of
 from app.workspace.conversations import load_conversation, raise_revision
 from app.workspace.errors import NotFound
 from app.workspace.rows import ConversationRow, MessageKind, MessageRow, MessageState
@@ -185,5 +186,5 @@ def _leave_queue(store: Store, conversation_id: str, client_id: str) -> None:
 def _note_in_conversation(store: Store, conversation: ConversationRow, row: MessageRow) -> None:
     changed: dict[str, object] = {"revision": row.revision, "updated": row.created}
     if row.kind == "user" and conversation.title_source == "auto" and not conversation.title:
-        changed["title"] = title_of(row.text)
+        changed["title"] = title_of("\n".join((row.text, *(file.name for file in attachments_of(row.data)))))
     store.database.update(Conversation, row.conversation, changed)

@@ -1,5 +1,7 @@
 """Deleted conversations leave the disk once nobody takes a delete back any more: the files first, then the rows.
 
+Files that were chosen for a message and never sent leave it too.
+
 Where a start is cut off between the two, the next one finds the rows and does it again.
 """
 
@@ -17,6 +19,7 @@ from app.infra.logs import failure, note
 from app.infra.paths import DataFolder
 from app.infra.threads import to_the_end
 from app.models.errors import StorageError
+from app.workspace.attachments import WAITING, sweep
 from app.workspace.conversations import Expired, list_expired, purge
 from app.workspace.store import Store
 
@@ -44,6 +47,7 @@ def _purge(store: Store, folder: DataFolder) -> None:
             note("purged", count=len(gone))
     except StorageError as error:
         failure("purge_failed", error)
+    sweep(folder, store.clock)
 
 
 def _remove_files(folder: DataFolder, expired: Expired) -> bool:
@@ -52,7 +56,8 @@ def _remove_files(folder: DataFolder, expired: Expired) -> bool:
             for file in folder.sessions.glob(f"{Path(path).stem}.*"):
                 file.unlink()
         forget(folder.snapshots, expired.conversation)
-        for kept in (folder.results, folder.attachments, folder.temporary):
+        kept_in = (folder.results, folder.attachments, folder.attachments / WAITING, folder.temporary)
+        for kept in kept_in:
             with suppress(FileNotFoundError):
                 shutil.rmtree(kept / expired.conversation)
     except OSError as error:

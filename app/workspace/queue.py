@@ -5,10 +5,12 @@ A row leaves the queue only in the transaction that makes it a message, or becau
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from app.models.fields import clean_text
+from app.models.fields import clean, clean_text
+from app.models.statements import HOLE
 from app.models.tables import QueuedMessage
 from app.workspace.conversations import raise_revision
 from app.workspace.errors import NotFound
@@ -16,13 +18,22 @@ from app.workspace.messages import add_message, find_sent
 from app.workspace.rows import MessageRow, QueuedRow, QueueKind
 from app.workspace.store import Store
 
+_WAITING = QueuedMessage.select().where(QueuedMessage.conversation == HOLE).order_by(QueuedMessage.position)
+_SENT = QueuedMessage.select().where(QueuedMessage.conversation == HOLE, QueuedMessage.client_id == HOLE)
+
 
 def enqueue(
-    store: Store, conversation_id: str, *, text: str, client_id: str, kind: QueueKind = "queue"
+    store: Store,
+    conversation_id: str,
+    *,
+    text: str,
+    client_id: str,
+    kind: QueueKind = "queue",
+    data: Mapping[str, Any] | None = None,
 ) -> QueuedRow | MessageRow:
     """Add at the end. The same ``client_id`` again returns the first row, a message if it was sent already.
 
-    Raises ``NotFound``.
+    ``data`` is what its message will have beside the text. Raises ``NotFound``.
     """
     with store.database.transaction():
         known = find_queued(store, conversation_id, client_id) or find_sent(store, conversation_id, client_id)
@@ -38,6 +49,7 @@ def enqueue(
             kind=kind,
             position=waiting[-1].position + 1 if waiting else 1,
             created=store.after(waiting[-1].created) if waiting else store.now(),
+            data=clean(dict(data or {})),
         )
         store.database.insert(QueuedMessage, row)
     return row
@@ -45,17 +57,12 @@ def enqueue(
 
 def list_queued(store: Store, conversation_id: str, kind: QueueKind | None = None) -> list[QueuedRow]:
     """What waits, first in first; of one kind or of all."""
-    query = QueuedMessage.select().where(QueuedMessage.conversation == conversation_id)
-    if kind is not None:
-        query = query.where(QueuedMessage.kind == kind)
-    return store.database.rows(QueuedRow, query.order_by(QueuedMessage.position))
+    waiting = store.database.rows(QueuedRow, _WAITING, conversation_id)
+    return waiting if kind is None else [row for row in waiting if row.kind == kind]
 
 
 def find_queued(store: Store, conversation_id: str, client_id: str) -> QueuedRow | None:
-    same = (QueuedMessage.conversation == conversation_id) & (
-        QueuedMessage.client_id == clean_text(client_id)
-    )
-    return store.database.find(QueuedRow, QueuedMessage.select().where(same))
+    return store.database.find(QueuedRow, _SENT, conversation_id, clean_text(client_id))
 
 
 def load_queued(store: Store, conversation_id: str, queued_id: str) -> QueuedRow:
@@ -122,14 +129,14 @@ def move_queued(store: Store, queued_id: str, place: int) -> list[QueuedRow]:
 
 def _send(store: Store, row: QueuedRow, turn: str | None, to: str | None) -> MessageRow:
     """Adding a message under its ``client_id`` takes it out of the queue."""
-    data: dict[str, object] = {"sent": "steer"} if row.kind == "steer" else {}
+    steers = {"sent": "steer"} if row.kind == "steer" else {}
     return add_message(
         store,
         row.conversation,
         kind="user",
         member="user",
         text=row.text,
-        data=data | ({"to": [to]} if to else {}),
+        data={**row.data, **steers, **({"to": [to]} if to else {})},
         turn=turn,
         client_id=row.client_id,
         id=row.id,

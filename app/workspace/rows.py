@@ -6,7 +6,7 @@ Times are ISO 8601 in UTC with milliseconds.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from app.hands.permissions.access import AccessMode
@@ -206,6 +206,8 @@ class QueuedRow:
     position: int
     """Rising, gaps allowed."""
     created: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    """What its message will have beside the text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@
   if (!form) return;
 
   const box = form.elements.text;
+  const chips = document.getElementById("chips");
   const DRAFT = `plancia.draft.${form.dataset.conversation}`;
   const UNSENT = `plancia.unsent.${form.dataset.conversation}`;
   let outbox = [];
@@ -30,8 +31,15 @@
     }
   }
 
+  const chosen = () => [...chips.querySelectorAll("input")].map(({ value }) => value);
+
   function keep() {
-    remember(DRAFT, box.value && { text: box.value, returned });
+    const files = chosen();
+    remember(DRAFT, (box.value || files.length > 0) && { text: box.value, files, returned });
+  }
+
+  function recallFiles(files) {
+    if (files?.length > 0) chips.dispatchEvent(new CustomEvent("plancia:recall", { detail: files }));
   }
 
   // Another page of this conversation keeps its own texts in the same place.
@@ -46,12 +54,7 @@
     // As typed, not as given with the page: a box that is drawn anew would take that away.
     [box.value, box.defaultValue] = [box.value || (draft?.text ?? ""), ""];
     outbox = recall(UNSENT) ?? [];
-  }
-
-  function write(text) {
-    box.value = text;
-    box.dispatchEvent(new Event("input", { bubbles: true }));
-    box.focus();
+    recallFiles(draft?.files);
   }
 
   function fresh() {
@@ -61,10 +64,12 @@
 
   // What came back and was not changed is the same message, in case the first one did arrive.
   function take(to) {
-    const text = box.value;
-    const message = { text, to, id: returned?.text === text ? returned.id : fresh() };
+    const [text, files] = [box.value, chosen()];
+    const same = returned?.text === text && `${returned.files}` === `${files}`;
+    const message = { text, files, to, id: same ? returned.id : fresh() };
     returned = null;
     box.value = "";
+    chips.replaceChildren();
     keep();
     outbox.push(message);
     keepUnsent((texts) => [...texts, message]);
@@ -83,11 +88,11 @@
     sending = false;
   }
 
-  async function arrives({ text, id, to }) {
+  async function arrives({ text, files, id, to }) {
     let answer;
     const note = (event) => { answer = event.detail.ctx.response; };
     form.addEventListener("htmx:finally:request", note, { once: true });
-    await htmx.ajax("POST", to, { source: form, swap: "none", values: { text, client_id: id } });
+    await htmx.ajax("POST", to, { source: form, swap: "none", values: { text, client_id: id, attachments: (files ?? []).join(" ") } });
     return answer?.status < 300;
   }
 
@@ -100,7 +105,8 @@
   async function putBack() {
     await composed;
     const messages = outbox.splice(0);
-    returned = messages.length === 1 && !box.value ? messages[0] : null;
+    returned = messages.length === 1 && !box.value && chosen().length === 0 ? messages[0] : null;
+    recallFiles(messages.flatMap(({ files }) => files ?? []));
     const text = messages.map((message) => message.text).join("\n\n") + (box.value && "\n\n");
     const [start, end] = [box.selectionStart, box.selectionEnd].map((place) => place + text.length);
     box.value = text + box.value;
@@ -110,6 +116,7 @@
   }
 
   box.addEventListener("input", keep);
+  chips.addEventListener("plancia:chosen", keep);
   // A text that is put before a composition would end it.
   box.addEventListener("compositionstart", () => {
     composed = new Promise((resolve) => box.addEventListener("compositionend", resolve, { once: true }));
@@ -120,12 +127,13 @@
     event.preventDefault();
     const modified = event.ctrlKey || event.metaKey;
     const button = (modified && form.querySelector("[data-key=modified]")) || form.querySelector("[data-key=enter]");
-    if (box.value.trim()) form.requestSubmit(button);
+    if (box.value.trim() || chips.querySelector("input, [data-uploading]")) form.requestSubmit(button);
   });
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (box.value) take(event.submitter?.getAttribute("formaction") ?? form.getAttribute("action"));
+    const to = event.submitter?.getAttribute("formaction") ?? form.getAttribute("action");
+    if (box.value || chosen().length > 0) take(to);
   });
 
   // Stop goes away with the run: who pressed it by a key goes on here.
@@ -133,16 +141,8 @@
     if (event.submitter?.id === "stop" && event.submitter.matches(":focus-visible")) box.focus();
   });
 
-  document.addEventListener("click", (event) => {
-    const example = event.target.closest("[data-draft]");
-    if (!example) return;
-    event.preventDefault();
-    write(example.dataset.draft);
-  });
-
   document.addEventListener("DOMContentLoaded", sendAll);
   window.addEventListener("pagehide", () => { leaving = true; });
-
   // The second click of a double click finds the box empty, which is no mistake to be told of.
   form.noValidate = true;
   restore();

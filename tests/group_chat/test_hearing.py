@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ def hear(
 ) -> list[str]:
     history = [Message("user", (Text("x"),), id, "2026-12-01T10:00:00Z") for id in heard]
     said = [each for each in rows if each.member != member]
-    return [one.text for one in unheard(member, said, jobs, history, NAMES.__getitem__)]
+    return [one.text for one in unheard(member, said, jobs, history, NAMES.__getitem__, Path("/data"))]
 
 
 def test_a_message_without_a_name_is_for_commander_where_nothing_else_is_kept() -> None:

@@ -41,6 +41,7 @@ OTHERS = {
     "late": True,
     "number": 2,
     "input": "Count the boats.",
+    "files": [{"path": "/data/a.png", "what": "a picture", "size": "18 kB"}],
     "board": ["1. Boats (Coder): done"],
 }
 """Values of the other prompts."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import anyio
 from starlette.types import ASGIApp, Message
 
 
@@ -36,7 +37,9 @@ async def ask(
     pieces = list(body)
 
     async def receive() -> Message:
-        piece = pieces.pop(0) if pieces else b""
+        if not pieces:
+            await anyio.sleep_forever()  # a browser that stays on the line
+        piece = pieces.pop(0)
         return {"type": "http.request", "body": piece, "more_body": bool(pieces)}
 
     async def send(message: Message) -> None:

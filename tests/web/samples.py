@@ -19,6 +19,7 @@ from app.group_chat.visibility import Request
 from app.infra.paths import asset_root
 from app.providers.demo import SUGGESTIONS
 from app.web.assets import Assets
+from app.web.attachment_views import Chosen, attachment_views
 from app.web.deed_views import deed_views
 from app.web.floor_views import floor_view
 from app.web.job_views import JobView
@@ -41,6 +42,7 @@ from app.web.task_views import task_view, turn_view
 from app.web.timeline import Span, timeline
 from app.web.times import local
 from app.web.views import MessageView, message_views
+from app.workspace.attached import Attachment, with_attachments
 from app.workspace.rows import (
     ConversationRow,
     MessageKind,
@@ -56,6 +58,10 @@ from app.workspace.steps import RESTORE
 
 TEMPLATES = Templates(asset_root("templates"), Assets(asset_root("static")))
 TIME = "2026-11-30T12:00:00.000Z"
+ATTACHED = (
+    Attachment("attachments/conv_1/att_1/<b>.log", 18_000),
+    Attachment("attachments/conv_1/att_2/seen.png", 212_000, "results/conv_1/img_2.png"),
+)
 _TALLY = {
     "files": 2,
     "lines": [
@@ -133,6 +139,7 @@ def every_row() -> list[MessageRow]:
     return [
         row("user", "done", "Please look", member="user"),
         row("user", "done", "Faster", member="user", sent="steer"),
+        row("user", "done", "", member="user", **with_attachments({}, ATTACHED)),
         row("user", "done", "@Tutor @<b>", member="user", to=["tutor", "coder"], unknown=["<b>"]),
         row("dispatch", "done", "Read the <b>notes</b>.", how="dispatch", to="researcher", task="task_1"),
         row("dispatch", "done", "Patch it.\nThen test it.", how="dispatch", to="coder", beside=True),
@@ -249,9 +256,19 @@ def board() -> BoardView:
 
 def values(messages: Sequence[MessageView] = (), floor: Floor = RESTING, **more: Any) -> dict[str, Any]:
     """What the page of a conversation, and each template of its stream, is given."""
+    kinds = (("queue", ATTACHED), ("steer", ATTACHED[:1]), ("held", ()))
     queued = [
-        QueuedRow(f"wait_{kind}", "conv_1", kind, f"later <b>{kind}</b>", kind, at, TIME)
-        for at, kind in enumerate(("queue", "steer", "held"), start=1)
+        QueuedRow(
+            f"wait_{kind}",
+            "conv_1",
+            kind,
+            f"later <b>{kind}</b>",
+            kind,
+            at,
+            TIME,
+            with_attachments({}, files),
+        )
+        for at, (kind, files) in enumerate(kinds, start=1)
     ]
     turn = TurnRow("turn_1", "conv_1", 1, "commander", "s", "msg_1", "failed", None, None, None, TIME, TIME)
     task = TaskRow(
@@ -275,6 +292,7 @@ def values(messages: Sequence[MessageView] = (), floor: Floor = RESTING, **more:
             floor.is_live, "steer", Picker(False, "a/b, then c/d", (ModelOption("a/b", "a/b", False),))
         ),
         "draft": "",
+        "chosen": Chosen(attachment_views("conv_1", ATTACHED), ("<b>.zip is 48 MB",)),
         "usage": UsageView((UsageLine("a/b", 2, 1200, 300, 0.2),), 1500, 0.2, True),
         "turns": (turn_view(turn, None, tasks=(task_view(task, turn), task_view(running, None))),),
         "timeline": timeline([span, replace(span, who=Person("<b>", "a1"), ended=None)]),

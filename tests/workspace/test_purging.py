@@ -40,8 +40,8 @@ def filled(store: Store, folder: DataFolder) -> str:
     session = folder.root / session_of(store, chat, "commander").path
     for suffix in (".jsonl", ".started", ".jsonl.torn-12-00c0ffee"):
         session.with_suffix(suffix).write_text("words")
-    for kept in (folder.results, folder.attachments):
-        (kept / chat).mkdir()
+    for kept in (folder.results, folder.attachments, folder.attachments / "waiting"):
+        (kept / chat).mkdir(parents=True)
         (kept / chat / "one.txt").write_text("words")
     work = folder.root.parent / f"work_{chat}"
     work.mkdir()

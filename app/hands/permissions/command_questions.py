@@ -88,7 +88,7 @@ class CommandQuestions:
             str(self.gate.closed.home),
             self.gate.closed,
             granted=(*open_folders(rules, WRITING), *private),
-            readable=open_folders(rules, READING),
+            readable=(*open_folders(rules, READING), *map(str, self.gate.read_only)),
             temporary=temporary,
             secret_files=secrets,
             is_second_name=lambda path: self._is_second_name(path, secrets),

@@ -32,13 +32,18 @@ class PathGate:
         extra: Iterable[Path] = (),
         *,
         closed: ClosedPlaces,
+        read_only: Iterable[Path] = (),
         opens_secrets: bool = False,
     ) -> None:
-        """``opens_secrets``: files whose names ask (``.env``) are as open as all others."""
+        """``read_only``: folders in which nothing is changed; one may be made later.
+
+        ``opens_secrets``: files whose names ask (``.env``) are as open as all others.
+        """
         self.closed = closed
+        self.read_only = tuple(read_only)
         self.opens_secrets = opens_secrets
         self.folders = (workspace, *extra)
-        self.roots = Roots(*self.folders, closed=closed)
+        self.roots = Roots(*self.folders, closed=closed, read_only=self.read_only)
         self._linked: tuple[float, frozenset[FileId]] | None = None
 
     @property
@@ -51,6 +56,7 @@ class PathGate:
             self.folders[0],
             (*self.folders[1:], *permit.folders),
             closed=self.closed,
+            read_only=self.read_only,
             opens_secrets=permit.secrets,
         )
 

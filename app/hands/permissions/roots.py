@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,15 +20,20 @@ class Root:
     spellings: frozenset[tuple[str, ...]]
     standing: Standing | None
     """None where it lies in a closed place: then it opens nothing."""
+    is_read_only: bool = False
 
 
 class Roots:
     """The workspace and what was granted beside it, deepest first."""
 
-    def __init__(self, workspace: Path, *extra: Path, closed: ClosedPlaces) -> None:
+    def __init__(
+        self, workspace: Path, *extra: Path, closed: ClosedPlaces, read_only: Iterable[Path] = ()
+    ) -> None:
         self.closed = closed
         self.workspace = _root(workspace, closed)
-        roots = (self.workspace, *(_root(folder, closed) for folder in extra))
+        given = (_root(folder, closed) for folder in extra)
+        looked_at = (_root(folder, closed, is_read_only=True) for folder in read_only)
+        roots = (self.workspace, *given, *looked_at)
         self._all = sorted(roots, key=lambda root: -len(root.path.parts))
 
     def split(self, absolute: str) -> tuple[Root, deque[str]]:
@@ -54,7 +60,7 @@ def names_of(path: str) -> deque[str]:
     return deque(name for name in path.split("/") if name not in ("", "."))
 
 
-def _root(folder: Path, closed: ClosedPlaces) -> Root:
+def _root(folder: Path, closed: ClosedPlaces, *, is_read_only: bool = False) -> Root:
     path = folder.resolve()
     spellings = frozenset({path.parts[1:], folder.absolute().parts[1:]})
-    return Root(path, spellings, closed.standing(path))
+    return Root(path, spellings, closed.standing(path), is_read_only)

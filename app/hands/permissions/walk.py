@@ -82,6 +82,12 @@ class Walk:
             raise Refused(
                 "E_DENIED", f"{shown(str(root.path))} is closed to tools. Ask the user for another folder."
             )
+        if root.is_read_only and self._purpose in _CHANGES:
+            raise Refused(
+                "E_DENIED",
+                f"{shown('/'.join((str(root.path), *ahead)))} is what the user attached, and is only read. "
+                "Write a copy in the workspace, and change that.",
+            )
         self._check_spelling(root, ahead)
         self._close()
         try:
