@@ -230,12 +230,21 @@ class Segments:
 
     def _asked(self, event: engine.Approval) -> str:
         data = self._asks[event.id] = {"call_id": event.call_id, "approval": event.kind, **event.subject}
+        self._waits(event.call_id, True)
         return self._add("approval", id=event.id, state="streaming", data=data)
+
+    def _waits(self, call_id: str, for_user: bool) -> None:
+        """The article of a call says whether it runs already."""
+        if call := self._calls.get(call_id):
+            call.data["asks"] = for_user
+            self._board.change(call.row_id, data=call.data)
 
     def decided(self, approval_id: str, decision: str, reason: str) -> None:
         """The user has answered: the question becomes a line that says how."""
         decided = {"decision": decision, "reason": reason, "decided_at": self._board.store.now()}
-        self._board.change(approval_id, state="done", data=self._asks.pop(approval_id) | decided)
+        asked = self._asks.pop(approval_id)
+        self._board.change(approval_id, state="done", data=asked | decided)
+        self._waits(asked["call_id"], False)
 
     def _call_ended(self, event: engine.ToolEnd) -> str:
         call = self._calls.pop(event.call_id)

@@ -73,7 +73,7 @@ def _lines(count: int) -> str:
 def _stat(row: MessageRow, told: Told | None) -> str:
     match row.state:
         case "streaming":
-            return "running"
+            return "waits for you" if row.data.get("asks") else "running"
         case "interrupted":
             return "cut off"
         case "failed":

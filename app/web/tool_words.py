@@ -50,6 +50,9 @@ _WORDS = {
     "run_worker": Words("people", "give away", ("to", "task")),
     "hand_off_to": Words("people", "hand over to", ("to", "message")),
     "hand_back": Words("people", "hand back", ("reason",)),
+    "set_plan": Words("queue", "set a plan", ("title",)),
+    "ask_user": Words("text", "ask you", ("title",)),
+    "save_agent": Words("people", "propose an agent", ("name",)),
 }
 
 _TROUBLE = {

@@ -92,6 +92,10 @@ async def test_a_stricter_mode_holds_at_once_too(tmp_path: Path) -> None:
         await at.room.stop()
 
 
+def card(at: House, call_id: str) -> MessageRow:
+    return next(row for row in at.rows() if row.kind == "tool_call" and row.data.get("call_id") == call_id)
+
+
 async def test_in_standard_access_a_change_in_the_workspace_does_not_ask(tmp_path: Path) -> None:
     async with house(tmp_path, ScriptedModel(writes("a"), say("Done."))) as at:
         await at.say("Write.")
@@ -108,9 +112,11 @@ async def test_in_cautious_access_it_waits_with_all_that_it_would_do(tmp_path: P
         assert row.data["offers"] == ["allow_once", "allow_run", "allow_always", "deny"]
         assert at.room.floor.state == "asking"
         assert not (at.workspace / "a").exists()
+        assert card(at, "c_a").data["asks"] is True
         await at.room.decide(row.id, "allow_once")
         await at.quiet()
         assert (at.workspace / "a").read_text() == "new"
+        assert card(at, "c_a").data["asks"] is False
         assert decisions(at) == [("done", "allow_once")]
 
 

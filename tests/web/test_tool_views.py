@@ -110,3 +110,9 @@ def test_another_tool_that_says_the_same_is_no_command() -> None:
     )
     assert isinstance(view, ToolView)
     assert (view.stat, view.screen) == ("", None)
+
+
+def test_a_call_that_waits_for_the_user_does_not_say_that_it_runs() -> None:
+    assert command("streaming").stat == "running"
+    assert command("streaming", asks=True).stat == "waits for you"
+    assert command("interrupted", asks=True).stat == "cut off"

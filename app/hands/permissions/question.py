@@ -12,7 +12,9 @@ from app.hands.permissions.access import AccessMode
 from app.hands.permissions.permit import NOTHING_MORE, Permit
 from app.hands.permissions.rules import Rule
 
-Deed = Literal["command", "input", "read", "change", "delete", "folder", "network", "picture", "plan", "agent"]
+Deed = Literal[
+    "command", "input", "read", "change", "delete", "folder", "network", "picture", "plan", "agent"
+]
 
 
 @dataclass(frozen=True, slots=True)
