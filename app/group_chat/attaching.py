@@ -40,4 +40,4 @@ def named(text: str, files: Sequence[Attachment], root: Path, *, shown: bool = T
 def _what(file: Attachment, shown: bool) -> str:
     if file.picture:
         return _SHOWN if shown else "a picture"
-    return mimetypes.guess_type(file.name)[0] or "of no known type"
+    return mimetypes.guess_type(file.name)[0] or ""

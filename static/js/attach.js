@@ -7,6 +7,7 @@
   const input = document.getElementById("files");
   const line = document.getElementById("uploads");
   const PLACE = line.getAttribute("action");
+  let last = Promise.resolve();
 
   const changed = () => chips.dispatchEvent(new CustomEvent("plancia:chosen"));
 
@@ -19,8 +20,14 @@
 
   const note = (words) => made("noted-chip", words);
 
-  // Chips come from the server, before the one that stands for them. Returns whether they came.
-  async function fetched(verb, place, before, values = {}) {
+  // Chips come from the server, before the one that stands for them, one after the other: so they keep their order.
+  function fetched(...asked) {
+    last = last.then(() => fetchedNow(...asked));
+    return last;
+  }
+
+  // Returns whether they came.
+  async function fetchedNow(verb, place, before, values = {}) {
     let answer;
     line.addEventListener("htmx:finally:request", (event) => { answer = event.detail.ctx.response; }, { once: true });
     await htmx.ajax(verb, place, { source: line, target: before, swap: "beforebegin", values });
@@ -29,22 +36,21 @@
 
   async function upload(file, chip) {
     const came = await fetched("POST", PLACE, chip, { attachments: file });
-    const last = came ? chip.previousElementSibling : note(`${file.name} did not arrive. Attach it again.`);
-    const words = last.matches(".bad") ? last.textContent.trim() : `${file.name} is attached.`;
+    const shown = came ? chip.previousElementSibling : note(`${file.name} did not arrive. Attach it again.`);
+    const words = shown.matches(".bad") ? shown.textContent.trim() : `${file.name} is attached.`;
     document.getElementById("sr-status").textContent = words;
     chip.remove();
     changed();
   }
 
-  async function attach(files) {
+  function attach(files) {
     const largest = Number(form.dataset.largest);
     const sizes = (size) => `${Math.round(size / 1e6)} MB`;
     const fitting = files.filter((file) => {
       if (file.size > largest) note(`${file.name} is ${sizes(file.size)}; the limit is ${sizes(largest)}.`);
       return file.size <= largest;
     });
-    const waiting = fitting.map((file) => [file, made("uploading-chip", file.name)]);
-    for (const [file, chip] of waiting) await upload(file, chip);
+    for (const file of fitting) upload(file, made("uploading-chip", file.name));
   }
 
   async function recall(ids) {
