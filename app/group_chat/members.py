@@ -105,6 +105,10 @@ class Members:
         """The agents that can be asked now. Looks at the disk."""
         return [agent for agent in agents.list_agents(self._folder) if agent.is_ready]
 
+    def absent(self) -> list[AgentFile]:
+        """The agents that are there and cannot be asked: switched off, or of no use as they are. Looks at the disk."""
+        return [agent for agent in agents.list_agents(self._folder) if not agent.is_ready]
+
     def name_of(self, member: str) -> str:
         if member in (COMMANDER, WORKER):
             return member.capitalize()

@@ -18,6 +18,7 @@ from app.group_chat.floor_keeping import FloorKeeper
 from app.group_chat.leading import began, unanswered
 from app.group_chat.live_turns import LiveTurns, StartTask
 from app.group_chat.members import Members
+from app.group_chat.mentions import read_mentions
 from app.group_chat.onlook import Onlook
 from app.group_chat.open_forms import OpenForms
 from app.group_chat.plan_driver import PlanDriver
@@ -320,9 +321,16 @@ class Room(Onlook):
             named = mentions.to or tuple(to)
             data = {**row.data, "to": list(named or (self._floor.holder,))}
             if mentions.unknown:
-                data["unknown"] = list(mentions.unknown)
+                data |= self._nobody_of(row.text)
             messages.update_message(self._store, row.id, data=data)
         return self._begin(self._floor.said(self._called([row.text for row in rows], to)), rows[-1].id)
+
+    def _nobody_of(self, text: str) -> dict[str, list[str]]:
+        """What a text calls in vain: agents that cannot be asked now, and names that nobody has."""
+        absent = {agent.id: agent.name for agent in self._members.absent()}
+        called = read_mentions(USER, text, {**absent, **self._floor.names()})
+        off = [member for member in called.to if member in absent]
+        return {"unknown": list(called.unknown), "absent": off}
 
     def _called(self, texts: Sequence[str], to: Sequence[str] = ()) -> tuple[str, ...]:
         """By name, in the order of the texts; one that names nobody calls ``to``."""

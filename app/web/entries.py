@@ -56,6 +56,8 @@ class UserView(Entry):
     """Whom it goes to, where that is not Commander alone."""
     unknown: tuple[str, ...] = ()
     """Names in it that nobody has."""
+    absent: tuple[Person, ...] = ()
+    """Agents that it calls and that could not be asked."""
     files: tuple[AttachmentView, ...] = ()
     """What was sent with it."""
 

@@ -109,6 +109,7 @@ def _user(row: MessageRow, frame: Mapping[str, Any], agents: FindAgent) -> UserV
         sent=row.data.get("sent"),
         to=tuple(person(member, agents) for member in to) if to != [COMMANDER] else (),
         unknown=tuple(one_line(str(name)) for name in row.data.get("unknown") or ()),
+        absent=tuple(person(str(member), agents) for member in row.data.get("absent") or ()),
         files=attachment_views(row.conversation, attachments_of(row.data)),
         **frame,
     )

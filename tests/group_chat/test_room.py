@@ -15,7 +15,7 @@ from app.engine.provider import ReasoningChunk, Stop, TextChunk
 from app.engine.scripted import ScriptedModel, call, say
 from app.group_chat.errors import EmptyMessage, NothingToResume
 from app.group_chat.events import FloorChanged, RowAdded
-from app.workspace import conversations, queue, turns, usage
+from app.workspace import agents, conversations, queue, turns, usage
 from tests.fakes.clock import FakeClock
 from tests.group_chat.rooms import House, house
 
@@ -332,3 +332,12 @@ async def test_an_answer_of_nothing_but_thinking_is_no_success(tmp_path: Path) -
     async with house(tmp_path, ScriptedModel(thinking, thinking, thinking), FakeClock()) as at:
         await at.say("hello")
         assert at.rows()[-1].data["kind"] == "empty"
+
+
+async def test_who_calls_one_that_is_switched_off_is_told_so_and_commander_answers(tmp_path: Path) -> None:
+    async with house(tmp_path, ScriptedModel(say("Tutor is away."))) as at:
+        agents.set_disabled(at.room._members._folder, "tutor", disabled=True)
+        await at.say("@Tutor and @Nemo, explain it.")
+        said, answer = at.rows()
+        assert (said.data["absent"], said.data["unknown"]) == (["tutor"], ["Nemo"])
+        assert answer.member == "commander"

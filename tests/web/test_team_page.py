@@ -191,7 +191,7 @@ async def test_a_message_says_whom_it_goes_to_and_whom_nobody_knows(tmp_path: Pa
         await quiet(room)
         said = [words for kind, _, words in log_of(await expect_same(opened, room, reader)) if kind == "user"]
         assert said == [
-            "@Coder @Tutor and @Bob, come. To Coder and TutorNobody here is called @Bob.",
+            "@Coder @Tutor and @Bob, come.To Coder and TutorNobody here is called @Bob.",
             "Hello",
         ]
 
