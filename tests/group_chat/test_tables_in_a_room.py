@@ -16,15 +16,15 @@ from app.engine.provider import ModelRequest, Stop, StreamBatch, StreamEvent, Te
 from app.engine.scripted import ScriptedModel, call, say
 from app.infra.ids import new_id
 from app.workspace import conversations, tasks, turns
+from app.workspace.attached import Attachment
 from tests.case_tables import load_jsonl, load_tsv
 from tests.group_chat.rooms import House, house
 from tests.group_chat.teams import member_of
 
 pytestmark = pytest.mark.anyio
 
-ATTACHMENTS = {"attachment_only"}
 WHILE_AT_WORK = {"queue_while_running"}
-FLOOR = [row for row in load_jsonl("floor_cases.jsonl") if row["id"] not in ATTACHMENTS | WHILE_AT_WORK]
+FLOOR = [row for row in load_jsonl("floor_cases.jsonl") if row["id"] not in WHILE_AT_WORK]
 GOES_ON = ("result", "form_answer")
 """Acts after which somebody goes on with a turn that has begun."""
 
@@ -35,7 +35,7 @@ SLICES = [
     if row["messages"]
     and row["messages"][0]["from"] == "user"
     and all(
-        message.get("kind") in PLAYED and not message.keys() & {"edited_to", "deleted", "attachments"}
+        message.get("kind") in PLAYED and not message.keys() & {"edited_to", "deleted"}
         for message in row["messages"]
     )
     and {"coder", "writer", "tutor"} <= set(row["slices"])
@@ -120,11 +120,15 @@ async def play(at: House, model: Players, scene: Sequence[dict[str, Any]]) -> No
             model.parts[step["by"]].append(part)
         if "open_task" in step:
             leave_open(at, step["open_task"])
-    await at.room.post(first["user"], client_id=new_id("said"))
+    await at.room.post(first["user"], client_id=new_id("said"), attachments=files_of(first))
     if any(step["act"] == "form_answer" for step in acts):
         await fill_in(at)
     await at.quiet()
     model.parts.clear()
+
+
+def files_of(said: dict[str, Any]) -> list[Attachment]:
+    return [Attachment(f"attachments/conv/att/{name}", 1) for name in said.get("attachments", ())]
 
 
 def part_of(step: dict[str, Any], id: str) -> Sequence[StreamEvent] | None:
@@ -179,7 +183,9 @@ class TestSlices:
         async with house(tmp_path, model) as at:
             for said, answers in speeches(messages):
                 give_parts(model, answers)
-                await at.say(f"{said['text']} {words_of(said)}")
+                text = f"{said['text']} {words_of(said)}"
+                await at.room.post(text, client_id=new_id("said"), attachments=files_of(said))
+                await at.quiet()
             for member in ("coder", "writer", "tutor"):
                 await at.say(f"@{member.title()} are you there?")
                 told = str(model.asked[member][-1].messages)
