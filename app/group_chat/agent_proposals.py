@@ -20,7 +20,7 @@ from app.infra.paths import DataFolder
 from app.models.errors import StorageError
 from app.workspace import agents
 from app.workspace.agent_files import HUES, AgentFile, id_for
-from app.workspace.agent_tools import ALL_TOOLS, known_tools
+from app.workspace.agent_tools import OFFERED, known_tools
 from app.workspace.agents import Draft
 from app.workspace.errors import AgentChanged, InvalidAgent, NotFound
 
@@ -54,7 +54,7 @@ _SCHEMA = schema(
         "id": {"type": "string", "description": "Only to change one that is there; what is not given stays."},
         "tools": {
             "type": "array",
-            "items": {"type": "string", "enum": list(ALL_TOOLS)},
+            "items": {"type": "string", "enum": [name for names in OFFERED.values() for name in names]},
             "description": "Those it may use; all where this is missing, none where it is empty.",
         },
         "model": {

@@ -18,7 +18,7 @@ from app.web.site import Site, site_of
 from app.web.toasts import saved
 from app.workspace import agents, turns
 from app.workspace.agent_files import HUES, AgentFile, id_for
-from app.workspace.agent_tools import TOOL_GROUPS, known_tools
+from app.workspace.agent_tools import OFFERED, known_tools
 from app.workspace.errors import AgentChanged, InvalidAgent
 
 TEXTS = ("name", "description", "model", "color", "prompt", "seen")
@@ -127,7 +127,7 @@ def _form(site: Site, agent: AgentFile | None, form: AgentForm, toast: Toast | N
         own=[view for each in everybody if not each.is_shipped and (view := agent_view(each)).href],
         models=_models(site, form.value("model")),
         hues=HUES,
-        groups=TOOL_GROUPS,
+        groups=OFFERED,
         **site.scenes.shell(screen="agents"),
     )
 
@@ -161,9 +161,14 @@ def _typed(form: Form, agent: AgentFile) -> AgentFile:
         model=form.text("model") or None,
         color=form.text("color") if form.text("color") in HUES else agent.color,
         prompt=form.text("prompt"),
-        tools=known_tools(_tools(form)) if form.text("tools") == "some" else None,
+        tools=known_tools([*_tools(form), *_unoffered(agent)]) if form.text("tools") == "some" else None,
         interactive=bool(form.text("interactive")),
     )
+
+
+def _unoffered(agent: AgentFile) -> list[str]:
+    offered = {name for names in OFFERED.values() for name in names}
+    return [name for name in agent.tools or () if name not in offered]
 
 
 def _tools(form: Form) -> list[str]:

@@ -21,6 +21,13 @@ TOOL_GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 """By what they are for. Reading on in large results comes with every tool, the tools to dispatch are Commander's."""
 
+OFFERED: Mapping[str, tuple[str, ...]] = {
+    group: names
+    for group, names in TOOL_GROUPS.items()
+    if group not in ("Knowledge", "Memory", "Skills", "Connectors")
+}
+"""Those that can be used now. A file may name the others, which stay in it."""
+
 ALL_TOOLS = tuple(name for group in TOOL_GROUPS.values() for name in group)
 
 READING_TOOLS = (*TOOL_GROUPS["Look at files"], *TOOL_GROUPS["The web"], *TOOL_GROUPS["Knowledge"])

@@ -13,6 +13,7 @@ from app.engine.scripted import ScriptedModel, say
 from app.hands.permissions.access import AccessMode
 from app.infra.paths import DataFolder
 from app.workspace import agents, conversations
+from app.workspace.agent_tools import OFFERED
 from tests.group_chat.rooms import House, house
 from tests.group_chat.test_approvals import asked
 
@@ -147,3 +148,12 @@ async def test_no_other_member_has_it(tmp_path: Path) -> None:
         await at.say("@Writer hello.")
         commander, writer = ({tool.name for tool in request.tools} for request in model.requests)
         assert "save_agent" in commander - writer
+
+
+async def test_only_tools_that_there_are_can_be_given(tmp_path: Path) -> None:
+    model = ScriptedModel(say("Hello."))
+    async with house(tmp_path, model) as at:
+        await at.say("Hello.")
+        there = {tool.name for tool in model.requests[0].tools}
+        offered = {name for names in OFFERED.values() for name in names}
+        assert offered - there <= {"generate_image"}, "it needs a model that draws"

@@ -172,7 +172,7 @@ async def test_a_change_touches_what_was_changed(opened: Open) -> None:
 async def test_what_is_wrong_stands_under_its_field_and_what_was_typed_stays(
     opened: Open, typed: dict[str, str], name: str, why: str
 ) -> None:
-    sent = {**TYPED, "tools": "some", "tool": "memory", "interactive": "yes", **typed}
+    sent = {**TYPED, "tools": "some", "tool": "bash", "interactive": "yes", **typed}
     got = await opened.browser.post("/agents", sent)
     assert (got.status, why in said(got, name)) == (422, True)
     assert field(got, name).attributes["aria-invalid"] == "true"
@@ -185,7 +185,7 @@ async def test_what_is_wrong_stands_under_its_field_and_what_was_typed_stays(
         for each in LivePage.parsed(got.text).all("input")
         if "checked" in each.attributes
     ]
-    assert checked == ["a8", "some", "memory", "yes"]
+    assert checked == ["a8", "some", "bash", "yes"]
     assert [agent.id for agent in list_agents(opened.bench.folder)] == list(TEAM)
 
 
@@ -257,3 +257,20 @@ async def test_what_a_member_said_stands_under_its_name_and_in_its_colour(opened
 
 def test_no_tool_is_in_two_groups() -> None:
     assert len(ALL_TOOLS) == len(set(ALL_TOOLS))
+
+
+async def test_tools_that_are_not_on_offer_stay_in_the_file(opened: Open) -> None:
+    path = put(opened, "harbour-clerk.md", "---\ntools: [read_file, memory]\n---\nKeep the books.\n")
+    page = (await opened.browser.get("/agents/harbour-clerk")).text
+    assert 'value="read_file" checked' in page
+    assert 'value="memory"' not in page
+    seen = load_agent(opened.bench.folder, "harbour-clerk").version
+    form = {
+        "name": "Harbour clerk",
+        "prompt": "Keep the books.",
+        "seen": seen,
+        "tools": "some",
+        "tool": "list_files",
+    }
+    await opened.browser.post("/agents/harbour-clerk", form)
+    assert "tools: [list_files, memory]" in path.read_text()
