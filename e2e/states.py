@@ -86,6 +86,23 @@ def queue(stage: Stage) -> None:
     expect(talk.queue).to_have_count(3)
 
 
+def attached(stage: Stage) -> None:
+    """Files in a message, in one that waits, and in the box; one of them refused."""
+    talk, chips = stage.talk(), stage.page.locator("#chips .chip")
+    stage.llm.script(hold(say("Looking ", "at them."), 1))
+    talk.attach(("importer.log", b"x" * 18_000), ("dashboard.png", png(900, 500)))
+    talk.say("The log of the last night is attached, and a picture of the dashboard.")
+    stage.llm.wait_held()
+    talk.attach(("outline.md", b"# One"))
+    talk.say("Turn it into a page.", key="Control+Enter")
+    expect(talk.queue).to_have_count(1)
+    talk.attach(
+        (f"{'a very long name ' * 6}.md", b"x" * 1_200_000), ("nightly.log", b"x"), ("empty.txt", b"")
+    )
+    expect(chips).to_have_count(3)
+    expect(talk.page.locator(".files img")).to_be_visible()
+
+
 def done(stage: Stage) -> None:
     if path := stage.made.get("done"):
         Talk(stage.page, stage.server.at(path)).opened()
@@ -602,6 +619,7 @@ STATES: Mapping[str, Callable[[Stage], None]] = {
     "empty": empty,
     "streaming": streaming,
     "queue": queue,
+    "attached": attached,
     "done": done,
     "wide": wide,
     "organised": organised,

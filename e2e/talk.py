@@ -60,6 +60,14 @@ class Talk:
     def articles(self, kind: str) -> Locator:
         return self.log.locator(f"article[data-kind={kind}]")
 
+    def attach(self, *files: tuple[str, bytes]) -> None:
+        """Pick files; returns when they are there."""
+        with self.page.expect_file_chooser() as chooser:
+            self.button("Attach files").click()
+        kind = "application/octet-stream"
+        chooser.value.set_files([{"name": name, "mimeType": kind, "buffer": data} for name, data in files])
+        expect(self.page.locator("#chips [data-uploading]")).to_have_count(0)
+
     def say(self, text: str, key: str = "Enter") -> None:
         self.box.fill(text)
         self.box.press(key)

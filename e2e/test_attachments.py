@@ -33,16 +33,6 @@ def chips(talk: Talk) -> Locator:
     return talk.page.locator("#chips .chip")
 
 
-def pick(talk: Talk, *files: FilePayload) -> None:
-    with talk.page.expect_file_chooser() as chooser:
-        talk.button("Attach files").click()
-    chooser.value.set_files(files)
-
-
-def text(name: str, words: str) -> FilePayload:
-    return {"name": name, "mimeType": "text/plain", "buffer": words.encode()}
-
-
 def files(talk: Talk) -> Locator:
     return talk.articles("user").last.get_by_role("list", name="Attached files").get_by_role("listitem")
 
@@ -52,7 +42,7 @@ def test_files_are_picked_taken_away_kept_over_a_reload_and_sent(
 ) -> None:
     second.opened()
     llm.script(say("Two lines."))
-    pick(talk, text("nightly.log", "two lines"), text("notes.md", "# Notes"), text("empty.txt", ""))
+    talk.attach(("nightly.log", b"two lines"), ("notes.md", b"# Notes"), ("empty.txt", b""))
     expect(chips(talk)).to_contain_text(["nightly.log 9 bytes", "notes.md 7 bytes", "empty.txt is empty"])
     talk.button("Remove this note").click()
     talk.button("Remove notes.md").focus()
@@ -110,10 +100,10 @@ def test_a_file_dropped_while_a_run_is_live_waits_with_its_message(talk: Talk, l
 
 
 def test_too_big_a_file_is_told_of_and_nothing_else_is_lost(talk: Talk) -> None:
-    pick(talk, text("notes.md", "# Notes"))
+    talk.attach(("notes.md", b"# Notes"))
     talk.box.fill("Both of them")
     talk.page.evaluate("document.getElementById('composer').dataset.largest = 10")
-    pick(talk, text("big.txt", "more than ten signs"), text("small.txt", "few"))
+    talk.attach(("big.txt", b"more than ten signs"), ("small.txt", b"few"))
     expect(chips(talk)).to_contain_text(["notes.md 7 bytes", "big.txt is", "small.txt 3 bytes"])
     expect(talk.box).to_have_value("Both of them")
     talk.box.press("Enter")
@@ -124,7 +114,12 @@ def test_without_script_files_go_with_the_form(
     conversation: str, new_context: NewContext, watch: Watch
 ) -> None:
     plain = Talk(new_context(java_script_enabled=False).new_page(), conversation).opened()
-    plain.button("Attach files").set_input_files([text("a.txt", "first"), text("b.txt", "")])
+    kind = "text/plain"
+    chosen: list[FilePayload] = [
+        {"name": "a.txt", "mimeType": kind, "buffer": b"first"},
+        {"name": "b.txt", "mimeType": kind, "buffer": b""},
+    ]
+    plain.button("Attach files").set_input_files(chosen)
     plain.box.fill("Compare them.")
     watch.allow("status of 422")
     with plain.page.expect_navigation():
