@@ -146,7 +146,7 @@ class PlanRuns:
         if task.is_question:
             told = told_of_failure(plan, step, self._floor.name_of)
         else:
-            told = told_for(plan, step)
+            told = told_for(plan, step, self._floor.name_of)
         errand = Errand(
             row,
             UserInput(told, task.told_id(row.given, step)),

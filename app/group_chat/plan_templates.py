@@ -6,12 +6,15 @@ Filled in once, when the step begins: braces in what is filled in are text, and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from app.group_chat.plan_values import Plan, Step
 
 OUTPUTS = ("output_summary", "output_files")
+
+Quote = Callable[[Step, str], str]
+"""How the summary of a step stands in the text of another one."""
 
 _TEMPLATE = re.compile(r"\{\{\s*(?:user_message\s*|step_(?P<step>[0-9]{1,9})(?P<output>[^{}]*))\}\}")
 
@@ -30,7 +33,12 @@ def references(template: str) -> Iterator[Reference]:
             yield _reference(found)
 
 
-def fill(template: str, plan: Plan) -> str:
+def word_for_word(step: Step, summary: str) -> str:
+    """For who reads it as a person does."""
+    return summary
+
+
+def fill(template: str, plan: Plan, quote: Quote = word_for_word) -> str:
     """The text of a template whose references were checked and whose steps are over."""
 
     def value(found: re.Match[str]) -> str:
@@ -38,7 +46,7 @@ def fill(template: str, plan: Plan) -> str:
             return plan.request.text
         reference = _reference(found)
         step = plan.find(reference.step)
-        return found[0] if step is None else _output(step, reference.output)
+        return found[0] if step is None else _output(step, reference.output, quote)
 
     return _TEMPLATE.sub(value, template)
 
@@ -47,9 +55,9 @@ def _reference(found: re.Match[str]) -> Reference:
     return Reference(int(found["step"]), found["output"].strip().removeprefix("."))
 
 
-def _output(step: Step, output: str) -> str:
+def _output(step: Step, output: str, quote: Quote) -> str:
     if step.status == "skipped":
         return f"(step {step.index} was skipped)"
     if output == "output_files":
-        return ", ".join(step.output_files) or "(no files)"
-    return step.output_summary
+        return ", ".join(" ".join(path.split()) for path in step.output_files) or "(no files)"
+    return quote(step, step.output_summary) if step.output_summary else "(no words)"

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from app.engine.errors import RETRYABLE
 from app.engine.events import Done
+from app.group_chat.hearing import NameOf, quoted
 from app.group_chat.plan_steps import Failed, Finished
 from app.group_chat.plan_templates import fill
 from app.group_chat.plan_values import Plan, Step
-from app.group_chat.roles import COMMANDER
+from app.group_chat.roles import COMMANDER, USER
 from app.group_chat.visibility import Request, carry
 from app.prompts.rendering import compose
 
@@ -52,15 +53,22 @@ def came_of(step: int, attempt: int, done: Done, files: tuple[str, ...]) -> Fini
             return Failed(step, attempt, reason, transient=is_transient)
 
 
-def told_for(plan: Plan, step: Step) -> str:
-    """What its member hears when the step begins."""
-    job = fill(step.template, plan)
+def told_for(plan: Plan, step: Step, name_of: NameOf) -> str:
+    """What its member hears when the step begins: what other members hand on is in a frame, and orders nothing."""
+
+    def quote(done: Step, summary: str) -> str:
+        by_user = done.assignee == USER
+        return (
+            summary if by_user else quoted(name_of(done.assignee), f"the plan, of step {done.index}", summary)
+        )
+
+    job = fill(step.template, plan, quote)
     if step.assignee == COMMANDER:
         return compose("plan_step", number=step.index, title=step.title, input=job)
     return carry((plan.request,), Request(job)).text
 
 
-def told_of_failure(plan: Plan, step: Step, name_of: Callable[[str], str]) -> str:
+def told_of_failure(plan: Plan, step: Step, name_of: NameOf) -> str:
     """What Commander hears of a step that failed."""
     return compose(
         "plan_failed",
@@ -72,7 +80,7 @@ def told_of_failure(plan: Plan, step: Step, name_of: Callable[[str], str]) -> st
     )
 
 
-def board_lines(plan: Plan, name_of: Callable[[str], str]) -> Iterator[str]:
+def board_lines(plan: Plan, name_of: NameOf) -> Iterator[str]:
     """A line for each step."""
     for step in plan.steps:
         after = f", after {', '.join(map(str, step.wait_for))}" if step.wait_for else ""

@@ -46,7 +46,8 @@ async def test_a_plan_begins_when_the_turn_that_set_it_ends_and_hands_results_on
         assert (kept.row.state, board(at)) == ("done", ["done", "done"])
         assert kept.plan.steps[1].output_summary == "A text."
         told = heard(model.asked["writer"][0])
-        assert told.index("Report on the files.") < told.index("Write about Two files.")
+        assert told.index("Report on the files.") < told.index("Write about <said by")
+        assert told.rstrip().endswith("Two files.\n</said>")
 
 
 async def test_what_a_step_wrote_is_handed_on_by_name(tmp_path: Path) -> None:
@@ -112,7 +113,7 @@ async def test_a_step_of_commander_is_a_wake_up_without_a_message(tmp_path: Path
     async with house(tmp_path, model) as at:
         await at.say("Go.")
         assert [row for row in chat(at) if row[1] == "dispatch"] == [("commander", "dispatch", "Part 1")]
-        assert "Sum up Two." in heard(model.asked["commander"][1])
+        assert "Sum up <said by" in heard(model.asked["commander"][1])
         assert chat(at)[-1] == ("commander", "assistant", "All in all: two.")
         assert board(at) == ["done", "done"]
 

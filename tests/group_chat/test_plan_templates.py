@@ -36,7 +36,7 @@ def plan() -> Plan:
         ("{{ step_1.output_files }}.", "a.md, b c.csv."),
         ("{{step_01.output_files}}", "a.md, b c.csv"),
         ("{{{step_1.output_files}}}", "{a.md, b c.csv}"),
-        ("[{{step_3.output_summary}}] [{{step_3.output_files}}]", "[] [(no files)]"),
+        ("[{{step_3.output_summary}}] [{{step_3.output_files}}]", "[(no words)] [(no files)]"),
         ("{{step_2.output_summary}}", "(step 2 was skipped)"),
         ("{{user_message}} {{ user_message }}", "Ahoy Ahoy"),
         ("{{name}} {{ step }} {step_1} {{step_one.output_summary}} {{user_messages}} 100 %s \\1", None),
