@@ -75,6 +75,14 @@ def _run(parser: Parser) -> None:
     parser.add_argument(
         "prompt", nargs="?", metavar="PROMPT", help="what to do; - or nothing reads it from stdin"
     )
+    parser.add_argument(
+        "--attach",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="PATH",
+        help="a file that goes along; again for more of them",
+    )
     parser.add_argument("--agent", metavar="NAME", help="who does it (else commander)")
     parser.add_argument(
         "--model", metavar="P/M", help="the only model that may answer (else the default one)"

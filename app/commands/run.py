@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import argparse
 import signal
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import assert_never
 
@@ -15,6 +16,7 @@ import anyio
 from anyio.to_thread import run_sync
 
 from app.commands.answering import Answering
+from app.commands.attaching import attach, check_files
 from app.commands.deciding import Approve, Deciding
 from app.commands.errors import UsageError
 from app.commands.event_lines import EventLines
@@ -34,6 +36,7 @@ from app.workbench import Watch, Workbench, open_workbench
 from app.workspace import conversations, queue
 from app.workspace.agent_files import same_name
 from app.workspace.agents import list_agents
+from app.workspace.attachments import Attachments
 from app.workspace.folders import usable_folder
 from app.workspace.rows import ConversationRow
 from app.workspace.store import Store
@@ -50,6 +53,7 @@ class Options(argparse.Namespace):
     json: bool
     approve: Approve
     max_cost: float | None
+    attach: list[Path]
 
 
 async def run(options: Options, terminal: Terminal) -> int:
@@ -57,6 +61,7 @@ async def run(options: Options, terminal: Terminal) -> int:
     prompt = read_prompt(options.prompt, terminal)
     folder = DataFolder.at(options.data_dir, terminal.environment)
     to = find_member(folder, options.agent)
+    check_files(options.attach)
     workspace = _workspace(options, terminal)
     async with open_workbench(
         folder, environment=terminal.environment, watch=_budget(options.max_cost)
@@ -68,7 +73,9 @@ async def run(options: Options, terminal: Terminal) -> int:
         room, one_by_one = bench.bus.room(row.id), anyio.Lock()
         deciding = Deciding(room, options.approve, terminal, one_by_one)
         answering = Answering(room, terminal, one_by_one)
-        done = await _take_turn(bench, room, prompt, to, printer, terminal, deciding, answering)
+        files = await attach(Attachments(folder, row.id, bench.store.new_id), options.attach)
+        asked = partial(room.post, prompt, client_id=bench.store.new_id("cli"), to=to, attachments=files)
+        done = await _take_turn(bench, room, asked, printer, terminal, deciding, answering)
         if before is not None and done.status == "failed":
             conversations.choose_model(bench.store, row.id, before.model)
     code = exit_code(done, options.model)
@@ -187,8 +194,7 @@ def _conversation(
 async def _take_turn(
     bench: Workbench,
     room: Room,
-    prompt: str,
-    to: Sequence[str],
+    post: Callable[[], Awaitable[None]],
     printer: Printer,
     terminal: Terminal,
     deciding: Deciding,
@@ -204,7 +210,7 @@ async def _take_turn(
 
         tasks.start_soon(_stop_on_signal, room)
         start = room.feed.number
-        await room.post(prompt, client_id=bench.store.new_id("cli"), to=to)
+        await post()
         done = await Following(room, bench.store, printer, terminal, ask).follow(start)
         await room.wait_quiet()
         tasks.cancel_scope.cancel()

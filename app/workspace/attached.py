@@ -80,6 +80,28 @@ def size_in_words(size: int) -> str:
     return f"{value:.1f} {unit}".replace(".0 ", " ") if value < 10 else f"{value:.0f} {unit}"
 
 
+def unfit(name: str, size: int) -> str:
+    """Why a file cannot go with any message, in a sentence; nothing where it can."""
+    if not size:
+        return f"{name} is empty: there is nothing in it to send."
+    if size > LARGEST_FILE:
+        return f"{name} is {size_in_words(size)}; the limit is {size_in_words(LARGEST_FILE)}."
+    return ""
+
+
+def too_much(files: Sequence[Attachment]) -> str:
+    """Why these cannot go with one message, in a sentence; nothing where they can."""
+    together = sum(one.size for one in files)
+    if len(files) > MOST_FILES:
+        return f"{len(files)} files are too many for one message; it takes {MOST_FILES}. Send some of them after it."
+    if together > LARGEST_TOGETHER:
+        return (
+            f"The files are {size_in_words(together)} together; one message takes {size_in_words(LARGEST_TOGETHER)}. "
+            "Send some of them after it."
+        )
+    return ""
+
+
 def _fit(sign: str) -> str:
     category = unicodedata.category(sign)
     if category[0] == "Z":

@@ -27,14 +27,7 @@ from app.infra.ids import NewId, made_at, new_id
 from app.infra.logs import failure
 from app.infra.paths import DataFolder
 from app.infra.threads import to_the_end
-from app.workspace.attached import (
-    LARGEST_FILE,
-    LARGEST_TOGETHER,
-    MOST_FILES,
-    Attachment,
-    clean_name,
-    size_in_words,
-)
+from app.workspace.attached import Attachment, clean_name, too_much, unfit
 from app.workspace.errors import CannotAttach
 
 WAITING = "waiting"
@@ -153,19 +146,6 @@ class Attachments:
         return next((ref for ref in refs if (self.folder.root / ref).is_file()), "")
 
 
-def too_much(files: Sequence[Attachment]) -> str:
-    """Why these cannot go with one message, in a sentence; nothing where they can."""
-    together = sum(one.size for one in files)
-    if len(files) > MOST_FILES:
-        return f"{len(files)} files are too many for one message; it takes {MOST_FILES}. Send some of them after it."
-    if together > LARGEST_TOGETHER:
-        return (
-            f"The files are {size_in_words(together)} together; one message takes {size_in_words(LARGEST_TOGETHER)}. "
-            "Send some of them after it."
-        )
-    return ""
-
-
 def sweep(folder: DataFolder, clock: Clock) -> None:
     """Remove what has waited too long for the message that it was chosen for. Blocks."""
     try:
@@ -187,12 +167,8 @@ def _copy(source: BinaryIO, target: Path) -> int:
     source.seek(0, os.SEEK_END)
     size = source.tell()
     source.seek(0)
-    if not size:
-        raise CannotAttach(f"{target.name} is empty: there is nothing in it to send.")
-    if size > LARGEST_FILE:
-        raise CannotAttach(
-            f"{target.name} is {size_in_words(size)}; the limit is {size_in_words(LARGEST_FILE)}."
-        )
+    if why := unfit(target.name, size):
+        raise CannotAttach(why)
     target.parent.mkdir(mode=0o700, parents=True)
     descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "wb") as file:

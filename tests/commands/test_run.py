@@ -18,6 +18,7 @@ from app.workspace.store import Store
 from tests.commands.seat import Seat
 from tests.fakes.llm_client import FakeLLM
 from tests.fakes.llm_script import call, cut, fail, hold, say
+from tests.fakes.pictures import png
 
 
 def conversation_rows(seat: Seat) -> list[ConversationRow]:
@@ -34,6 +35,33 @@ def test_the_answer_is_streamed_to_stdout(seat: Seat, llm: FakeLLM) -> None:
     ran = seat.with_model(llm)("run", "Say hello")
     assert (ran.code, ran.out, ran.err) == (0, "Hello.\n", "")
     assert llm.bodies()[0]["messages"][-1] == {"role": "user", "content": "Say hello"}
+
+
+def test_files_go_along_with_the_prompt(seat: Seat, llm: FakeLLM) -> None:
+    (seat.workspace / "berths.csv").write_text("1,2\n")
+    (seat.workspace / "harbour.png").write_bytes(png(8, 6))
+    llm.script(say("Two."))
+    named = [
+        word for name in ("berths.csv", "harbour.png") for word in ("--attach", str(seat.workspace / name))
+    ]
+    assert seat.with_model(llm)("run", "Count", *named).out == "Two.\n"
+    text, picture = llm.bodies()[0]["messages"][-1]["content"]
+    assert "/berths.csv (text/csv, 4 bytes)" in text["text"]
+    assert text["text"].endswith("Count")
+    assert picture["type"] == "image_url"
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("gone.txt", "cannot be attached"), ("empty.txt", "empty.txt is empty")]
+)
+def test_a_file_that_cannot_go_along_is_said_before_anything_is_made(
+    seat: Seat, llm: FakeLLM, name: str, why: str
+) -> None:
+    (seat.workspace / "empty.txt").touch()
+    ran = seat.with_model(llm)("run", "Count", "--attach", str(seat.workspace / name))
+    assert ran.code == 2
+    assert why in ran.err
+    assert llm.bodies() == []
 
 
 def test_json_prints_one_event_per_line_and_done_last(seat: Seat, llm: FakeLLM) -> None:

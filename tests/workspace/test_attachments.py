@@ -12,8 +12,8 @@ from PIL import Image
 
 from app.infra.ids import new_id
 from app.infra.paths import DataFolder
-from app.workspace.attached import LARGEST_FILE, LARGEST_TOGETHER, Attachment
-from app.workspace.attachments import KEPT_UNSENT, Attachments, sweep, too_much
+from app.workspace.attached import LARGEST_FILE, LARGEST_TOGETHER, Attachment, too_much
+from app.workspace.attachments import KEPT_UNSENT, Attachments, sweep
 from app.workspace.errors import CannotAttach
 from tests.fakes.clock import FakeClock
 
