@@ -29,6 +29,7 @@ from app.group_chat.gates import path_gate, unreadable
 from app.group_chat.made import Made
 from app.group_chat.outside import NOTHING_OUTSIDE, Artist, Outside, goes_to
 from app.group_chat.plan_questions import PlanQuestions
+from app.group_chat.plan_records import open_plan
 from app.group_chat.plan_tool import SET_PLAN
 from app.group_chat.roles import COMMANDER, WORKER
 from app.group_chat.undoing import open_history
@@ -185,6 +186,7 @@ class Members:
             auxiliary=str(get_setting(self._store, "model.auxiliary")) or None,
             step_limit=COMMANDER_STEPS if member == COMMANDER else MEMBER_STEPS,
             compact_at=get_number(self._store, "compaction.threshold"),
+            open_steps=partial(open_plan, self._store, conversation.id) if member == COMMANDER else str,
         )
         permissions = StoredPermissions(self._store, conversation.id, conversation.workspace)
         return Prepared(agent, self._harness_of(conversation, results), equipment, permissions)

@@ -100,6 +100,12 @@ def keep_results(new: Plan, old: Plan) -> Plan:
     return new
 
 
+def as_set(step: Step) -> dict[str, Any]:
+    """A step as ``set_plan`` takes it, word for word the same again, without what goes without saying."""
+    usual = {"input": "", "on_failure": "ask_commander", "fields": ()}
+    return {name: value for name, value in _given(step).items() if value != usual.get(name)}
+
+
 def _given(step: Step) -> dict[str, Any]:
     return {name: getattr(step, name) for name in GIVEN}
 

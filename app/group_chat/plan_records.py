@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from app.group_chat.plan_values import Plan, Step
+from app.group_chat.plan_words import retold
 from app.group_chat.visibility import Request
 from app.workspace import plans
 from app.workspace.attached import read_attachments
@@ -46,6 +47,12 @@ def find_kept(store: Store, conversation: str) -> KeptPlan | None:
     """The newest plan of a conversation."""
     row = plans.find_plan(store, conversation)
     return read(row) if row else None
+
+
+def open_plan(store: Store, conversation: str) -> str:
+    """The plan that goes on, as Commander hears it again; empty without one."""
+    kept = find_kept(store, conversation)
+    return retold(kept.plan) if kept is not None and kept.row.ended is None else ""
 
 
 def read(row: PlanRow) -> KeptPlan:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
 from app.engine.errors import RETRYABLE
 from app.engine.events import Done
 from app.group_chat.hearing import NameOf, quoted
+from app.group_chat.plan_check import as_set
 from app.group_chat.plan_steps import Failed, Finished
 from app.group_chat.plan_templates import fill
 from app.group_chat.plan_values import Plan, Step
@@ -17,6 +19,9 @@ from app.prompts.rendering import compose
 
 LONGEST_SUMMARY = 1_200
 """Characters of what a step hands on."""
+
+LONGEST_RETOLD = 12_000
+"""Characters of a plan that are told again after a compaction."""
 
 _CUT = " […]"
 
@@ -80,9 +85,26 @@ def told_of_failure(plan: Plan, step: Step, name_of: NameOf) -> str:
     )
 
 
+def retold(plan: Plan) -> str:
+    """What Commander hears of its plan once its history was compacted: each step as it set it, and how it stands.
+
+    Of a plan that is too long for that, only the steps that are open; of one that still is, their titles.
+    """
+    for steps in (plan.steps, [step for step in plan.steps if not step.is_over]):
+        text = "\n".join(
+            f"{step.index}. {_state(step)}: {json.dumps(as_set(step), ensure_ascii=False)}" for step in steps
+        )
+        if len(text) <= LONGEST_RETOLD:
+            return text
+    return "\n".join(board_lines(plan, str))
+
+
 def board_lines(plan: Plan, name_of: NameOf) -> Iterator[str]:
     """A line for each step."""
     for step in plan.steps:
         after = f", after {', '.join(map(str, step.wait_for))}" if step.wait_for else ""
-        state = _STATES.get(step.status, step.status)
-        yield f"{step.index}. {step.title} ({name_of(step.assignee)}{after}): {state}"
+        yield f"{step.index}. {step.title} ({name_of(step.assignee)}{after}): {_state(step)}"
+
+
+def _state(step: Step) -> str:
+    return _STATES.get(step.status, step.status)

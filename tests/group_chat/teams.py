@@ -45,7 +45,9 @@ class TeamModel(ScriptedModel):
 
 
 def member_of(request: ModelRequest) -> str:
-    """``commander``, ``worker``, or the name of the member in small letters."""
+    """``commander``, ``worker``, ``summary`` for who sums up a history, or the name of a member in small letters."""
+    if request.system.startswith("You write the summary"):
+        return "summary"
     found = _WHO.match(request.system)
     assert found, request.system[:80]
     if found[1]:

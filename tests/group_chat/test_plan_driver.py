@@ -201,3 +201,24 @@ async def test_tasks_of_a_plan_stand_in_the_list_of_tasks(tmp_path: Path) -> Non
         assert [
             (row.kind, row.member, row.job, row.state) for row in tasks.list_tasks(at.store, at.room.id)
         ] == [("plan", "coder", "Part 1", "done")]
+
+
+async def test_commander_knows_its_plan_word_for_word_when_its_history_was_summed_up(tmp_path: Path) -> None:
+    model = TeamModel(
+        commander=[set_plan(step(1, "coder", "Count."), step(2, "user", "Which colour?"))]
+        + [say("Read.")] * 3,
+        coder=[say("Two.")],
+        summary=[say("## Goal\nSomething.")],
+    )
+    async with house(tmp_path, model) as at:
+        await at.say("Go.")
+        assert board(at) == ["done", "blocked"]
+        for _ in range(3):
+            await at.say("All of it: " + "a word and another " * 2_000)
+        assert model.asked["summary"]
+        told = heard(model.asked["commander"][-1])
+        assert (
+            '1. done: {"index": 1, "title": "Part 1", "assignee": "coder", "input": "Count.", "wait_for": []}'
+            in told
+        )
+        assert '2. waits for the user: {"index": 2, "title": "Part 2", "assignee": "user"' in told
