@@ -44,6 +44,7 @@ async def test_commander_has_its_tools_and_hears_where_it_works(tmp_path: Path) 
             "hand_off_to",
             "set_plan",
             "ask_user",
+            "save_agent",
         ]
         assert str(at.workspace) in request.system
 
