@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from e2e.conftest import NewContext, with_model
 from e2e.server import Server
@@ -48,7 +49,7 @@ def test_a_form_is_filled_in_by_keys_alone_and_the_model_gets_the_answers(talk: 
     for key in ("Tab", "ArrowDown", "Tab", "Tab", "Space", "Tab", "Tab", "Tab"):
         keys.press(key)
     keys.type("10")
-    for _ in range(2):
+    for _ in ("a path", "a file", "a note"):
         keys.press("Tab")
     keys.type("The crane stood still.")
     keys.press("Tab")
@@ -119,6 +120,22 @@ def test_a_file_has_to_be_one_that_can_be_read(
     box.press("Enter")
     talk.expect_answer("Thank you.")
     assert told(llm) == {"before": "november.txt"}
+
+
+def test_a_file_is_chosen_and_sent_with_the_form(talk: Talk, llm: FakeLLM, watch: Watch) -> None:
+    watch.allow("status of 422")
+    asks(llm, {"id": "before", "type": "file", "label": "Last report", "required": True})
+    talk.say("Write the report.")
+    form, kind = form_of(talk.page), "text/plain"
+    for name, words in (("empty.txt", ""), ("november.txt", "Traffic")):
+        file: FilePayload = {"name": name, "mimeType": kind, "buffer": words.encode()}
+        form.get_by_label("Or choose a file").set_input_files(file)
+        form.get_by_role("button", name="Send answers").click()
+        if not words:
+            expect(form.locator(".field .err")).to_contain_text("empty.txt is empty")
+    talk.expect_answer("Thank you.")
+    assert Path(str(told(llm)["before"])).read_text() == "Traffic"
+    expect(talk.articles("form").get_by_role("definition")).to_have_text("november.txt")
 
 
 def test_a_half_filled_form_is_kept_over_a_reload_and_let_go_when_it_is_sent(

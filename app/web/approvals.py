@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import get_args
 
 from starlette.exceptions import HTTPException
@@ -10,9 +11,10 @@ from starlette.responses import HTMLResponse, Response
 
 from app.group_chat.forms import Form
 from app.hands.permissions.access import AccessMode
+from app.web import attachments
 from app.web.conversations import show
 from app.web.entries import FormView, MessageView
-from app.web.form_words import refused_view, typed_in
+from app.web.form_words import file_fields, refused_view, typed_in
 from app.web.forms import read_form
 from app.web.site import done, is_htmx, site_of
 from app.workspace import conversations, messages
@@ -37,11 +39,18 @@ async def answer_form(request: Request) -> Response:
     """Send or decline a form; one whose answers do not fit comes back with what was typed, and why."""
     site = site_of(request)
     room = site.bus.room(request.path_params["id"])
-    form_id, sent = request.path_params["form"], (await read_form(request)).all()
-    typed = typed_in(sent)
+    form_id = request.path_params["form"]
+    asked = messages.find_message(site.store, form_id)
+    names = file_fields(Form.of(asked.data)) if asked is not None and asked.kind == "form" else {}
+    form = await read_form(request, files_in=names)
+    sent = form.all()
+    sends = sent.get("action") == ["send"]
+    brought = await attachments.answer_with(form, names if sends else {}, attachments.files_of(site, room.id))
+    typed = {**typed_in(sent), **{field: [path] for field, path in brought.paths.items()}}
+    errors: Mapping[str, str]
     match sent.get("action"):
         case ["send"]:
-            errors = await room.forms.answer(form_id, typed)
+            errors = brought.refused or await room.forms.answer(form_id, typed)
         case ["decline"]:
             await room.forms.decline(form_id)
             errors = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from anyio.to_thread import run_sync
@@ -40,6 +41,14 @@ class Received:
         return Chosen(attachment_views(conversation, self.files), self.refused)
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """By field: the paths of files, or why one cannot be taken."""
+
+    paths: Mapping[str, str]
+    refused: Mapping[str, str]
+
+
 def files_of(site: Site, conversation: str) -> Attachments:
     return Attachments(site.folder, conversation, site.store.new_id)
 
@@ -61,10 +70,30 @@ async def receive(form: Form, files: Attachments, without: str = "") -> Received
     return Received(found, tuple(refused))
 
 
+async def answer_with(form: Form, names: Mapping[str, str], files: Attachments) -> Answered:
+    """Files that answer fields of a form, by field; ``names`` are the fields by what they are called on the page.
+
+    They are the conversation's from then on, as a member is told their paths.
+    """
+    paths, refused = dict[str, str](), dict[str, str]()
+    try:
+        for name, field in names.items():
+            for file in form.files(name)[:1]:
+                try:
+                    kept = await files.keep(file.filename or "", file.file)
+                    [sent] = await run_sync(files.send, [kept.id])
+                    paths[field] = str(files.folder.root / sent.path)
+                except CannotAttach as refusal:
+                    refused[field] = str(refusal)
+    finally:
+        await form.close()
+    return Answered(paths, refused)
+
+
 async def upload(request: Request) -> Response:
     """Files as they are chosen, before the message is sent; answered by their chips."""
     site, conversation = _place(request)
-    form = await read_form(request, files_in=FIELD)
+    form = await read_form(request, files_in=(FIELD,))
     return _chips(site, conversation, await receive(form, files_of(site, conversation)))
 
 

@@ -140,7 +140,7 @@ async def steer(request: Request) -> Response:
 
 async def _say(request: Request, *, steer: bool) -> Response:
     site, room = _place(request)
-    form = await read_form(request, files_in=attachments.FIELD)
+    form = await read_form(request, files_in=(attachments.FIELD,))
     text, files = form.raw("text"), attachments.files_of(site, room.id)
     received, sent = await attachments.receive(form, files), tuple[Attachment, ...]()
     if not received.refused:
@@ -167,7 +167,7 @@ async def _not_sent(request: Request, text: str, received: attachments.Received)
 async def choose_less(request: Request) -> Response:
     """One file less; without script the page comes back with all else that stood in the message box."""
     site, room = _place(request)
-    form, gone = await read_form(request, files_in=attachments.FIELD), request.path_params["attachment"]
+    form, gone = await read_form(request, files_in=(attachments.FIELD,)), request.path_params["attachment"]
     files = attachments.files_of(site, room.id)
     await run_sync(files.discard, gone)
     if is_htmx(request):

@@ -218,6 +218,10 @@ class FormView(Entry):
     """Address that a POST answers at."""
 
     @property
+    def takes_files(self) -> bool:
+        return any(field.type == "file" for field in self.fields)
+
+    @property
     def first_wrong(self) -> FieldView | None:
         return next((field for field in self.fields if field.error), None)
 

@@ -36,7 +36,9 @@ def form_view(row: MessageRow, frame: Mapping[str, Any]) -> FormView:
         answer=answer,
         ended="" if waits else _ENDED.get(answer, TOO_LATE),
         ended_at=local(str(data["answered_at"])) if data.get("answered_at") else None,
-        answers=tuple((one_line(field.label), _said(answers.get(field.id))) for field in form.fields),
+        answers=tuple(
+            (one_line(field.label), _answered(field, answers.get(field.id), row)) for field in form.fields
+        ),
         send=f"/conversations/{row.conversation}/forms/{row.id}",
         **{**frame, "state": "done" if waits else row.state},
     )
@@ -59,6 +61,12 @@ def typed_in(fields: Typed) -> Typed:
     return {name.removeprefix(_ANSWER): values for name, values in fields.items()}
 
 
+def file_fields(form: Form) -> dict[str, str]:
+    """The fields that are answered by a file, by each name that they may be sent under."""
+    ids = [field.id for field in form.fields if field.type == "file"]
+    return {name: id for id in ids for name in (id, f"{_ANSWER}{id}")}
+
+
 def _field(id: str, field: Field, stands: Sequence[str], error: str = "") -> FieldView:
     return FieldView(
         id=id,
@@ -71,6 +79,12 @@ def _field(id: str, field: Field, stands: Sequence[str], error: str = "") -> Fie
         help=one_line(field.help),
         error=error,
     )
+
+
+def _answered(field: Field, answer: Answer, row: MessageRow) -> str:
+    """A file that was sent with the form goes by its name."""
+    uploaded = field.type == "file" and f"/attachments/{row.conversation}/" in str(answer)
+    return _said(str(answer).rpartition("/")[2] if uploaded else answer)
 
 
 def _said(answer: Answer) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from starlette.datastructures import FormData, UploadFile
@@ -60,8 +61,8 @@ class Form:
         return int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 10 else -1 if typed else 0
 
 
-async def read_form(request: Request, files_in: str = "") -> Form:
-    """``files_in`` is the one field that may hold files; they are read onto the disk, and ``close`` frees them.
+async def read_form(request: Request, files_in: Collection[str] = ()) -> Form:
+    """``files_in`` are the fields that may hold files; they are read onto the disk, and ``close`` frees them.
 
     Raises ``HTTPException``: 413 for a field that is too long, 400 for what is no form.
     """
@@ -71,7 +72,7 @@ async def read_form(request: Request, files_in: str = "") -> Form:
         )
     except HTTPException as refused:
         raise HTTPException(413 if "maximum size" in refused.detail else refused.status_code) from refused
-    if any(isinstance(value, UploadFile) and name != files_in for name, value in form.multi_items()):
+    if any(isinstance(value, UploadFile) and name not in files_in for name, value in form.multi_items()):
         await form.close()
         raise HTTPException(400)
     return Form(form)

@@ -27,9 +27,9 @@ LONGEST_BODY = 16 * 1024 * 1024
 """Bytes of a request; more is refused before it is read to the end."""
 
 LONGEST_UPLOAD = LONGEST_BODY + LARGEST_TOGETHER
-"""The same of one that may bring the files of a message."""
+"""The same of one that may bring files of the user."""
 
-_UPLOADS = re.compile(r"/conversations/[^/]+/(?:attachments|messages|steer)")
+_UPLOADS = re.compile(r"/conversations/[^/]+/(?:attachments|messages|steer|forms/[^/]+)")
 
 COOKIE_SECONDS = 30 * 24 * 3600
 

@@ -4,7 +4,7 @@
   if (!log) return;
 
   const key = (id) => `plancia.form.${id}`;
-  const named = (form) => [...form.elements].filter((field) => field.name && field.type !== "submit");
+  const named = (form) => [...form.elements].filter((field) => field.name && !["submit", "file"].includes(field.type));
   const isTicked = (field) => field.type === "checkbox";
 
   function recall(id) {

@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
 
+import anyio
 import pytest
 from PIL import Image as Pillow
 
@@ -17,7 +19,7 @@ from app.group_chat.room import Room
 from app.web.guards import LONGEST_BODY, LONGEST_UPLOAD
 from app.workspace.attached import LARGEST_FILE, MOST_FILES, attachments_of
 from app.workspace.conversations import load_conversation
-from app.workspace.messages import list_messages
+from app.workspace.messages import list_messages, load_message
 from app.workspace.queue import list_queued
 from app.workspace.rows import MessageRow, QueuedRow
 from tests.web.asgi import Got, ask
@@ -58,26 +60,33 @@ class Talk:
         self.folder = opened.bench.folder
 
     async def send(
-        self, act: str, *files: Upload, headers: Sequence[tuple[str, str]] = (), **fields: str
+        self,
+        act: str,
+        *files: Upload,
+        field: str = "attachments",
+        headers: Sequence[tuple[str, str]] = (),
+        **fields: str,
     ) -> Got:
-        """A form as a browser sends it that has files to send."""
-        got = await self._post(act, files, fields, headers)
+        """``post``, and what comes of it."""
+        got = await self.post(act, *files, field=field, headers=headers, **fields)
         await self.opened.hand.settle(self.room)
         return got
 
-    async def _post(
+    async def post(
         self,
         act: str,
-        files: Sequence[Upload],
-        fields: dict[str, str],
+        *files: Upload,
+        field: str = "attachments",
         headers: Sequence[tuple[str, str]] = (),
+        **fields: str,
     ) -> Got:
+        """A form as a browser sends it that has files to send."""
         body = b"".join(part(name, value.encode()) for name, value in fields.items())
-        body += b"".join(part("attachments", data, name) for name, data in files)
+        body += b"".join(part(field, data, name) for name, data in files)
         kind = ("content-type", f"multipart/form-data; boundary={BOUNDARY}")
         sent = [HOST, SAME, self.opened.browser.cookie, kind, *headers]
-        path = f"{self.at}/{act}"
-        return await ask(self.opened.app, "POST", path, sent, body=[body + f"--{BOUNDARY}--\r\n".encode()])
+        body += f"--{BOUNDARY}--\r\n".encode()
+        return await ask(self.opened.app, "POST", f"{self.at}/{act}", sent, body=[body])
 
     async def upload(self, *files: Upload) -> str:
         """The chips of files that are chosen."""
@@ -92,6 +101,14 @@ class Talk:
     @property
     def waiting(self) -> list[QueuedRow]:
         return list_queued(self.opened.bench.store, self.room.id)
+
+    async def asked_by_form(self) -> str:
+        """The id of the form, once it stands in the chat."""
+        with anyio.fail_after(20):
+            async for _ in self.room.feed.follow(0):
+                if found := [row.id for row in self.rows if row.kind == "form"]:
+                    return found[0]
+        raise AssertionError
 
     @property
     def asked(self) -> str:
@@ -240,6 +257,28 @@ async def test_a_message_that_steers_brings_its_files_into_the_turn(talk: Talk) 
     last = talk.opened.model.requests[-1].messages[-1]
     assert last.text.endswith("Look here")
     assert any(isinstance(block, Image) for block in last.blocks)
+
+
+async def test_a_form_may_be_answered_by_a_file(talk: Talk) -> None:
+    """Nothing of what a refused one brought is answered; a file in another field is no answer."""
+    fields = [
+        {"id": "before", "type": "file", "label": "Last report"},
+        {"id": "why", "type": "text", "label": "Why"},
+    ]
+    await talk.send("messages", text="Ask me.")
+    talk.opened.hand.give("model", call("ask_user", title="Report", fields=fields), Stop("tool_calls"))
+    form = await talk.asked_by_form()
+    empty = await talk.post(f"forms/{form}", ("empty.txt", b""), field="answer.before", action="send")
+    assert empty.status == 422
+    assert "empty.txt is empty" in empty.text
+    elsewhere = await talk.post(f"forms/{form}", ("a.txt", b"a"), field="answer.why", action="send")
+    assert elsewhere.status == 400
+    got = await talk.send(f"forms/{form}", ("november.txt", b"Traffic"), field="before", action="send")
+    assert got.status == 303
+    answers = load_message(talk.opened.bench.store, form).data["answers"]
+    assert Path(answers["before"]).read_bytes() == b"Traffic"
+    page = await talk.opened.browser.get(talk.at)
+    assert '<dd dir="auto">november.txt</dd>' in page.text
 
 
 async def test_only_a_request_that_brings_files_may_be_long(talk: Talk) -> None:
