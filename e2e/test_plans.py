@@ -104,6 +104,8 @@ def test_a_board_is_used_by_keys_alone(talk: Talk, llm: FakeLLM) -> None:
     expect(talk.button("Save step 3")).to_be_focused()
     keys.press("Enter")
     expect(talk.page.locator("#step-3 .title")).to_contain_text("The last part")
+    expect(talk.page.get_by_role("form", name="Edit step 3")).to_be_hidden()
+    expect(edit).to_be_focused()
     llm.release()
     expect_steps(talk.page, "done", "skipped", "done")
     expect(talk.articles("dispatch").last).to_contain_text("New.")
@@ -128,6 +130,20 @@ def test_what_is_typed_into_a_step_stays_while_others_end(talk: Talk, llm: FakeL
     expect(form).to_be_hidden()
 
 
+def test_more_steps_are_done_at_the_same_time_once_the_board_says_so(talk: Talk, llm: FakeLLM) -> None:
+    sets(llm, {"assignee": "coder", "wait_for": []}, {"assignee": "writer", "wait_for": []})
+    llm.script(hold(say("On", "e."), 1, "first"), member="Coder")
+    llm.script(hold(say("Tw", "o."), 1, "second"), member="Writer")
+    talk.say("Go.")
+    llm.wait_held("first")
+    board(talk.page).get_by_label("Steps at the same time").select_option("2")
+    llm.wait_held("second")
+    expect_steps(talk.page, "in_progress", "in_progress")
+    llm.release("first")
+    llm.release("second")
+    expect_steps(talk.page, "done", "done")
+
+
 def test_a_plan_is_stopped_and_continued_and_one_that_a_crash_cut_off_goes_on(
     server: Server, llm: FakeLLM, page: Page, watch: Watch
 ) -> None:
@@ -149,6 +165,7 @@ def test_a_plan_is_stopped_and_continued_and_one_that_a_crash_cut_off_goes_on(
     server.start_again()
     expect(board(page)).to_contain_text("It goes on from there.")
     expect_steps(page, "in_progress", "pending")
+    expect(talk.articles("plan")).to_contain_text("1 cut off")
     llm.script(say("One."), member="Coder")
     llm.script(say("Two."), member="Writer")
     board(page).get_by_role("button", name="Continue").click()

@@ -10,6 +10,7 @@ import anyio
 from app.group_chat.events import DeskEvent, RoomEvent
 from app.group_chat.live_turns import StartTask
 from app.group_chat.members import Members
+from app.group_chat.plan_records import say_cut_off
 from app.group_chat.recovery import name_cut_off, recover_turn
 from app.group_chat.room import Room
 from app.infra.feed import Feed
@@ -66,6 +67,7 @@ class Bus:
         for turn in cut:
             await recover_turn(self._store, self._members, turn)
         tasks.interrupt_tasks(self._store)
+        say_cut_off(self._store)
         for turn in cut:
             name_cut_off(self._store, turn)
         with anyio.move_on_after(LOOKING_BACK):

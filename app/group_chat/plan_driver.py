@@ -18,7 +18,7 @@ from app.group_chat.floor_keeping import FloorKeeper
 from app.group_chat.live_turns import LiveTurns
 from app.group_chat.plan_check import keep_results
 from app.group_chat.plan_forms import came_of_form
-from app.group_chat.plan_records import KeptPlan, find_kept, in_figures, read, stored
+from app.group_chat.plan_records import KeptPlan, find_kept, in_figures, is_cut_off, read, stored
 from app.group_chat.plan_runs import PlanRuns
 from app.group_chat.plan_steps import Answered, Asked, Effect, Failed, PlanEvent, Stopped, WentOn, advance
 from app.group_chat.plan_tasks import PlanTask
@@ -51,7 +51,7 @@ class PlanDriver:
     def is_cut_off(self) -> bool:
         """Whether work of it was cut off by a crash, and waits for the user to go on."""
         kept = self.find()
-        return kept is not None and any(row.state == "interrupted" for row in self._runs.tasks_of(kept))
+        return kept is not None and is_cut_off(self._store, kept.id)
 
     @property
     def can_go_on(self) -> bool:
@@ -111,7 +111,7 @@ class PlanDriver:
         kept = self.load()
         for row in self._runs.tasks_of(kept):
             self._runs.take_up(row)
-        self.happen(kept, WentOn())
+        self.happen(self.keep(kept, kept.plan), WentOn())
         return self._runs.begin_due(beside=beside)
 
     def waits(self, live: LiveTurn) -> None:
@@ -201,7 +201,8 @@ class PlanDriver:
             begun=kept.row.begun or (None if plan.stopped else now),
             ended=now if plan.state in ("done", "aborted") else None,
         )
-        self._board.change(row.id, data=in_figures(row, plan))
+        figures = in_figures(row, plan, cut_off=is_cut_off(self._store, row.id))
+        self._board.change(row.id, data=figures)
         self._board.publish(PlanChanged(row), member=row.setter)
         return KeptPlan(row, plan)
 

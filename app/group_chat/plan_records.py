@@ -10,7 +10,7 @@ from typing import Any
 from app.group_chat.plan_values import Plan, Step
 from app.group_chat.plan_words import retold
 from app.group_chat.visibility import Request
-from app.workspace import plans
+from app.workspace import messages, plans, tasks
 from app.workspace.attached import read_attachments
 from app.workspace.rows import PlanRow
 from app.workspace.store import Store
@@ -69,10 +69,29 @@ def read(row: PlanRow) -> KeptPlan:
     )
 
 
-def in_figures(row: PlanRow, plan: Plan) -> dict[str, Any]:
-    """What the article of the chat shows of it."""
+def in_figures(row: PlanRow, plan: Plan, *, cut_off: bool = False) -> dict[str, Any]:
+    """What the article of the chat shows of it; ``cut_off``: nobody works any more on what is in progress."""
     counts = Counter(step.status for step in plan.steps)
-    return {"title": row.title, "state": row.state, "steps": len(plan.steps), "counts": dict(counts)}
+    return {
+        "title": row.title,
+        "state": row.state,
+        "steps": len(plan.steps),
+        "counts": dict(counts),
+        "cut_off": cut_off,
+    }
+
+
+def is_cut_off(store: Store, plan: str) -> bool:
+    """Whether work of a plan was cut off, and waits for the user to go on."""
+    return any(task.state == "interrupted" for task in tasks.list_given(store, plan))
+
+
+def say_cut_off(store: Store) -> None:
+    """After a start: the articles of plans that were being worked off say that nobody does any more."""
+    for row in plans.list_open(store):
+        article = messages.find_message(store, row.id)
+        if article is not None and is_cut_off(store, row.id):
+            messages.update_message(store, row.id, data=in_figures(row, read(row).plan, cut_off=True))
 
 
 def _step(kept: Mapping[str, Any]) -> Step:

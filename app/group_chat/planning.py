@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -23,11 +24,14 @@ from app.group_chat.plan_records import KeptPlan
 from app.group_chat.plan_steps import Looked, PlanEvent, Retried, Skipped
 from app.group_chat.plan_tasks import PlanTask
 from app.group_chat.plan_tool import plan_tools
-from app.group_chat.plan_values import Step
+from app.group_chat.plan_values import Plan, Step
 from app.group_chat.roles import COMMANDER, USER
 from app.group_chat.turn import LiveTurn
 from app.group_chat.visibility import NO_REQUEST, Request
 from app.workspace.settings import get_number
+
+MOST_PARALLEL = 20
+"""Steps of a plan that may be in progress at the same time, as the setting ``plan.parallel`` has it."""
 
 
 class Planning:
@@ -68,15 +72,20 @@ class Planning:
 
     async def edit(self, step: int, changes: Mapping[str, Any]) -> None:
         """Change a step that has not begun, checked as one of a new plan."""
-        async with self._lock:
-            with self._board.together():
-                kept = self._driver.load()
-                edited = edit_step(kept.plan, step, changes, self.member_ids())
-                if isinstance(edited, PlanRefused):
-                    raise CannotPlan(edited.sentence)
-                self._driver.happen(self._driver.keep(kept, edited), Looked())
-                begun = self._driver.begin_due()
-            self._driver.go(begun)
+
+        def edited(plan: Plan) -> Plan:
+            changed = edit_step(plan, step, changes, self.member_ids())
+            if isinstance(changed, PlanRefused):
+                raise CannotPlan(changed.sentence)
+            return changed
+
+        await self._change(edited)
+
+    async def set_parallel(self, steps: int) -> None:
+        """So many steps may be in progress at the same time from now on; those that are go on."""
+        if not 1 <= steps <= MOST_PARALLEL:
+            raise CannotPlan(f"From 1 to {MOST_PARALLEL} steps can be done at the same time.")
+        await self._change(lambda plan: replace(plan, parallel=steps))
 
     async def stop(self) -> None:
         """What runs of it ends, and nothing begins until the user goes on. All else in the room goes on."""
@@ -105,6 +114,15 @@ class Planning:
                 begun = self._driver.continue_()
             self._driver.go(begun)
         self._board.publish(ConversationChanged(), member=USER)
+
+    async def _change(self, change: Callable[[Plan], Plan]) -> None:
+        """What may begin by it begins."""
+        async with self._lock:
+            with self._board.together():
+                kept = self._driver.load()
+                self._driver.happen(self._driver.keep(kept, change(kept.plan)), Looked())
+                begun = self._driver.begin_due()
+            self._driver.go(begun)
 
     async def _act(self, event: PlanEvent, otherwise: str) -> None:
         async with self._lock:

@@ -9,13 +9,15 @@ from datetime import datetime
 from app.group_chat.plan_records import KeptPlan
 from app.group_chat.plan_tasks import PlanTask
 from app.group_chat.plan_values import Plan, Status, Step
+from app.group_chat.planning import MOST_PARALLEL
 from app.group_chat.roles import COMMANDER, USER
 from app.web.member_words import FindAgent, Person, nobody, person
 from app.web.plain import one_line, plain
 from app.web.plan_graph import Graph, plan_graph
+from app.web.plan_words import AT_WORK, STATES, STATUSES
 from app.web.task_views import Standing
 from app.web.times import local
-from app.workspace.rows import MessageRow, PlanRow, TaskRow, TaskState, TurnRow
+from app.workspace.rows import MessageRow, PlanRow, TaskRow, TurnRow
 from app.workspace.usage import UsageSum
 
 IF_IT_FAILS = (
@@ -23,6 +25,9 @@ IF_IT_FAILS = (
     ("continue", "Go on without it"),
     ("abort_plan", "End the plan"),
 )
+
+
+_GOES_ON = ("running", "waiting_for_user", "waiting_for_commander")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +87,16 @@ class BoardView:
     standing: Standing
     hint: str
     """What to do about it, in a sentence; empty where nothing is."""
-    over: int
+    done: int
+    skipped: int
+    since: datetime | None
+    """When it began, while it goes on."""
+    seconds: float | None
+    """From its beginning to its end; None where it has not ended."""
+    cost: float | None
+    """US dollars of all turns that have ended; None where it is not known."""
+    parallel: tuple[Option, ...]
+    """How many steps may be done at the same time; none where that decides nothing any more."""
     steps: tuple[StepView, ...]
     graph: Graph | None
     acts: str
@@ -119,15 +133,21 @@ def board_view(
 ) -> BoardView:
     """``team`` are the agents that a step can be given to."""
     plan, here = kept.plan, f"/conversations/{kept.row.conversation}"
+    begun, ended = kept.row.begun, kept.row.ended
     is_cut_off = any(task.state == "interrupted" for task in traces.tasks)
     state = "cut_off" if is_cut_off else "set" if not kept.is_begun else kept.row.state
-    standing, hint = _STATES[state]
+    standing, hint = STATES[state]
     return BoardView(
         id=kept.id,
         title=one_line(kept.row.title) or "Plan",
         standing=standing,
         hint=hint,
-        over=sum(step.is_over for step in plan.steps),
+        done=len(plan.having("done")),
+        skipped=len(plan.having("skipped")),
+        since=local(begun) if begun and not ended and state in _GOES_ON else None,
+        seconds=(local(ended) - local(begun)).total_seconds() if begun and ended else None,
+        cost=_cost([turn for turn in traces.turns if turn.ended], traces.spent),
+        parallel=() if kept.row.ended or len(plan.steps) == 1 else _parallel(plan),
         steps=tuple(_step(kept, step, traces, team, agents) for step in plan.steps),
         graph=plan_graph(plan.steps),
         acts=f"{here}/plan",
@@ -136,9 +156,14 @@ def board_view(
     )
 
 
+def _parallel(plan: Plan) -> tuple[Option, ...]:
+    most = max(plan.parallel, min(len(plan.steps), MOST_PARALLEL))
+    return tuple(Option(str(n), str(n), n == plan.parallel) for n in range(1, most + 1))
+
+
 def earlier_view(row: PlanRow) -> EarlierView:
     title = one_line(row.title) or "Plan"
-    return EarlierView(title, _STATES[row.state][0], len(row.content["steps"]), local(row.created))
+    return EarlierView(title, STATES[row.state][0], len(row.content["steps"]), local(row.created))
 
 
 def _step(kept: KeptPlan, step: Step, traces: Traces, team: Sequence[str], agents: FindAgent) -> StepView:
@@ -178,9 +203,9 @@ def _is_of(row: TaskRow, step: Step) -> bool:
 
 
 def _standing(step: Step, task: TaskRow | None) -> Standing:
-    if step.status == "in_progress" and task is not None and task.state in _AT_WORK:
-        return _AT_WORK[task.state]
-    return _STATUSES[step.status]
+    if step.status == "in_progress" and task is not None and task.state in AT_WORK:
+        return AT_WORK[task.state]
+    return STATUSES[step.status]
 
 
 def _answer(kept: KeptPlan, step: Step, task: TaskRow | None, forms: Sequence[MessageRow]) -> str:
@@ -210,38 +235,3 @@ def _cost(turns: Sequence[TurnRow], spent: Mapping[str, UsageSum]) -> float | No
     sums = [spent[turn.id] for turn in turns if turn.id in spent]
     known = any(each.calls > each.unknown_costs for each in sums)
     return sum(each.cost for each in sums) if known else None
-
-
-_STATUSES: Mapping[Status, Standing] = {
-    "pending": Standing("", "idle", "pending"),
-    "in_progress": Standing("live", "strong", "in progress"),
-    "done": Standing("tick", "done", "done"),
-    "failed": Standing("octagon", "failed", "failed"),
-    "skipped": Standing("bar", "idle", "skipped"),
-    "blocked": Standing("diamond", "needs", "needs you"),
-}
-_AT_WORK: Mapping[TaskState, Standing] = {
-    "queued": Standing("", "idle", "waits for its member"),
-    "interrupted": Standing("broken", "", "cut off"),
-    "waiting_for_approval": Standing("diamond", "needs", "needs you"),
-}
-_STATES: Mapping[str, tuple[Standing, str]] = {
-    "set": (Standing("", "idle", "not begun"), "It begins when you say so."),
-    "running": (Standing("live", "strong", "running"), ""),
-    "waiting_for_user": (
-        Standing("diamond", "needs", "needs you"),
-        "A step waits for your answer in the chat.",
-    ),
-    "waiting_for_commander": (
-        Standing("octagon", "failed", "a step failed"),
-        "Commander was asked what to do. You can retry or skip the step yourself.",
-    ),
-    "stopped": (Standing("bar", "", "stopped"), "Steps that ran begin anew when it goes on."),
-    "cut_off": (
-        Standing("broken", "", "cut off"),
-        "Plancia ended while a step was being done. It goes on from there.",
-    ),
-    "aborted": (Standing("octagon", "failed", "ended by a failure"), "Retry the step that failed to go on."),
-    "done": (Standing("tick", "done", "done"), ""),
-    "replaced": (Standing("bar", "idle", "replaced"), ""),
-}

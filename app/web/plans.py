@@ -16,13 +16,15 @@ from app.web.site import done, site_of
 
 
 async def act(request: Request) -> Response:
-    """Let it begin or go on, or stop it."""
+    """Let it begin or go on, stop it, or set how many of its steps are done at the same time."""
     room = _room(request)
     match request.path_params["act"]:
         case "go-on":
             await room.planning.go_on()
         case "stop":
             await room.planning.stop()
+        case "parallel":
+            await room.planning.set_parallel((await read_form(request)).number("steps"))
         case _:
             raise HTTPException(404)
     return done(request, _board(room))

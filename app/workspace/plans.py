@@ -74,6 +74,11 @@ def load_plan(store: Store, id: str) -> PlanRow:
     return row
 
 
+def list_open(store: Store) -> list[PlanRow]:
+    """Those of all conversations that have not ended."""
+    return store.database.rows(PlanRow, Plan.select().where(Plan.ended.is_null()))
+
+
 def list_plans(store: Store, conversation_id: str, limit: int = 20) -> list[PlanRow]:
     """The newest ones, newest first."""
     query = Plan.select().where(Plan.conversation == conversation_id)

@@ -29,8 +29,14 @@
     const { sourceElement, response } = event.detail.ctx;
     const id = sourceElement.dataset?.hides;
     if (!id || !response || response.status >= 300) return;
-    document.getElementById(id)?.hidePopover();
-    openerOf(id)?.focus();
+    const hidden = document.getElementById(id);
+    if (hidden?.matches("details")) {
+      hidden.open = false;
+      hidden.querySelector("summary").focus();
+    } else {
+      hidden?.hidePopover();
+      openerOf(id)?.focus();
+    }
   }
 
   document.addEventListener("htmx:confirm", ask);

@@ -51,6 +51,7 @@ ACTS = {
     "skip_step": 2,
     "edit_step": 2,
     "stop_plan": 1,
+    "set_parallel": 1,
 }
 
 
@@ -179,6 +180,9 @@ class PlanWorld(TeamWorld):
         step = self._random.randint(1, MOST_STEPS)
         await self.at.room.planning.edit(step, {"input": "Do it in another way."})
 
+    async def _set_parallel(self) -> None:
+        await self.at.room.planning.set_parallel(self._random.randint(1, 4))
+
     async def _stop_plan(self) -> None:
         await self.at.room.planning.stop()
 
@@ -189,6 +193,8 @@ class PlanWorld(TeamWorld):
             if isinstance(place.event, PlanChanged):
                 kept = read(place.event.plan)
                 before = self._before.get(kept.id)
+                at_work = len(before.plan.having("in_progress")) if before else 0
+                assert len(kept.plan.having("in_progress")) <= max(at_work, kept.plan.parallel), "too many"
                 for step in kept.plan.steps if before else ():
                     was = before.plan.steps[step.index - 1] if before else step
                     if was.status != step.status:

@@ -78,6 +78,31 @@ async def test_retry_skip_and_edit_are_the_users(tmp_path: Path) -> None:
         assert heard(model.asked["writer"][0]).rstrip().endswith("New.")
 
 
+async def test_more_steps_are_done_at_the_same_time_as_soon_as_the_user_says_so(tmp_path: Path) -> None:
+    steps = [step(index, who, wait_for=[]) for index, who in enumerate(("coder", "writer", "analyst"), 1)]
+    model = TeamModel(commander=[set_plan(*steps)], coder=[say("1")], writer=[say("2")], analyst=[say("3")])
+    model.gates = {name: anyio.Event() for name in ("coder", "writer", "analyst")}
+    async with house(tmp_path, model) as at:
+        await at.room.post("Go.", client_id="c1")
+        await model.asks("coder")
+        await at.room.planning.set_parallel(2)
+        await model.asks("writer")
+        assert board(at) == ["in_progress", "in_progress", "pending"]
+        await at.room.planning.set_parallel(1)
+        model.gates["coder"].set()
+        with anyio.fail_after(10):
+            while board(at)[0] != "done":
+                await anyio.lowlevel.checkpoint()
+        assert board(at) == ["done", "in_progress", "pending"]
+        for gate in model.gates.values():
+            gate.set()
+        await at.quiet()
+        assert board(at) == ["done"] * 3
+        for wrong in (0, 21):
+            with pytest.raises(CannotPlan, match="From 1 to 20"):
+                await at.room.planning.set_parallel(wrong)
+
+
 async def test_cautious_access_shows_the_steps_and_asks_first(tmp_path: Path) -> None:
     model = TeamModel(commander=[set_plan(step(1, "coder", "Count.")), say("Then not.")])
     async with house(tmp_path, model) as at:

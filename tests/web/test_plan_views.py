@@ -124,3 +124,18 @@ def test_a_step_can_be_given_to_the_team_to_commander_and_to_the_user() -> None:
         ("user", False),
     ]
     assert (form.after, [each.value for each in form.on_failure if each.chosen]) == ("2, 3", ["continue"])
+
+
+def test_a_plan_says_what_is_done_how_long_it_goes_on_and_what_it_has_cost_so_far() -> None:
+    traces = Traces(
+        [task(1), task(2, 2, "running", "turn_3")],
+        [turn("turn_1", "task_1.1"), turn("turn_3", "task_2.2", None)],
+        {"turn_1": spent(0.25), "turn_3": spent(1.0)},
+    )
+    view = board_view(as_it_is(state="running"), traces)
+    assert (view.done, view.skipped, view.cost) == (1, 1, 0.25)
+    assert (view.since is not None, view.seconds) == (True, None)
+    assert [each.value for each in view.parallel] == ["1", "2", "3", "4", "5", "6"]
+    over = board_view(as_it_is(state="done", ended=LATER), traces)
+    assert (over.since, over.seconds, over.parallel) == (None, 65, ())
+    assert board_view(as_it_is(state="stopped"), traces).since is None

@@ -50,6 +50,9 @@ async def test_a_plan_is_live_on_the_board_and_in_the_chat_and_a_loaded_page_sho
         await model.asks("coder")
         page = await expect_same(opened, room, reader)
         assert "0 of 3 done" in board_of(page)
+        await post(opened, room, "plan/parallel", steps="2")
+        await expect_same(opened, room, reader)
+        assert plan_at_room(room).parallel == 2
         assert steps_of(page) == ["in_progress", "pending", "pending"]
         model.gates["coder"].set()
         await model.asks("writer")
@@ -100,8 +103,9 @@ async def test_steps_are_retried_skipped_and_changed_on_the_board_and_the_plan_s
         model.gates["coder"].set()
         await post(opened, room, "plan/go-on")
         await quiet(room)
-        await expect_same(opened, room, reader)
+        page = await expect_same(opened, room, reader)
         assert [one.status for one in plan_at_room(room).steps] == ["done", "skipped", "done"]
+        assert "2 of 3 done · 1 skipped" in board_of(page)
 
 
 async def test_what_cannot_be_done_is_refused_in_words(tmp_path: Path) -> None:
@@ -114,6 +118,7 @@ async def test_what_cannot_be_done_is_refused_in_words(tmp_path: Path) -> None:
             ("plan/steps/1/edit", "has begun or ended"),
             ("plan/steps/7/skip", "cannot be skipped"),
             ("plan/go-on", "goes on already, or has ended"),
+            ("plan/parallel", "From 1 to 20 steps"),
         ):
             got = await opened.browser.post(f"{address_of(room)}/{act}", {"title": "x"}, HTMX)
             assert (got.status, words in got.text) == (409, True), got.text
