@@ -14,6 +14,7 @@ from app.commands.terminal import Terminal
 from app.engine import events as engine
 from app.group_chat.events import FormShown, RoomEvent
 from app.group_chat.room import Room
+from app.workspace import messages
 from app.workspace.store import Store
 from app.workspace.turns import find_turn
 
@@ -44,6 +45,8 @@ class Following:
         self._ask = ask
         self._answers: dict[str, bool] = {}
         """Turns by their ids: whether they answer the user."""
+        self._forms: list[str] = []
+        """Those that were shown: nobody is at work while a step of a plan waits for one, and yet it is not over."""
 
     async def follow(self, start: int) -> engine.Done:
         """From an event of the room on. Returns how the last turn ended that answered the user."""
@@ -59,7 +62,7 @@ class Following:
                     if isinstance(event, engine.Done) and self._answers_user(place):
                         last = event
             self._terminal.stdout.flush()
-            if asked_for is not None and last is not None and not self._room.at_work:
+            if asked_for is not None and last is not None and self._is_quiet():
                 self._printer.take(*asked_for)
                 self._terminal.stdout.flush()
                 return last
@@ -68,9 +71,17 @@ class Following:
     def _print(self, place: RoomEvent, event: Told) -> None:
         show = self._printer.take if self._answers_user(place) else self._printer.aside
         show(place, event)
+        if isinstance(event, FormShown):
+            self._forms.append(event.id)
         if isinstance(event, Asked):
             self._terminal.stdout.flush()
             self._ask(event)
+
+    def _is_quiet(self) -> bool:
+        self._forms = [
+            id for id in self._forms if messages.load_message(self._store, id).state == "streaming"
+        ]
+        return not self._room.at_work and not self._forms
 
     def _answers_user(self, place: RoomEvent) -> bool:
         if place.turn is None:

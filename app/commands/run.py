@@ -21,6 +21,7 @@ from app.commands.deciding import Approve, Deciding
 from app.commands.errors import UsageError
 from app.commands.event_lines import EventLines
 from app.commands.following import Asked, Following, Printer
+from app.commands.planned import left_by_plan
 from app.commands.prose import Prose
 from app.commands.terminal import Terminal
 from app.engine import events as engine
@@ -71,6 +72,7 @@ async def run(options: Options, terminal: Terminal) -> int:
         row = _conversation(bench.store, options, before, workspace)
         printer = EventLines(terminal) if options.json else Prose(terminal)
         room, one_by_one = bench.bus.room(row.id), anyio.Lock()
+        since = conversations.load_conversation(bench.store, row.id).revision
         deciding = Deciding(room, options.approve, terminal, one_by_one)
         answering = Answering(room, terminal, one_by_one)
         files = await attach(Attachments(folder, row.id, bench.store.new_id), options.attach)
@@ -78,6 +80,7 @@ async def run(options: Options, terminal: Terminal) -> int:
         done = await _take_turn(bench, room, asked, printer, terminal, deciding, answering)
         if before is not None and done.status == "failed":
             conversations.choose_model(bench.store, row.id, before.model)
+        by_plan, of_plan = left_by_plan(room.planning.find(), since)
     code = exit_code(done, options.model)
     left = deciding.refused + answering.declined
     if code == 0 and left:
@@ -86,6 +89,9 @@ async def run(options: Options, terminal: Terminal) -> int:
             f"{what} somebody to ask, and nobody could be. Use --approve always, or a terminal, or the page."
         )
         return 3
+    if code == 0 and by_plan:
+        terminal.tell(of_plan)
+        return by_plan
     return code
 
 

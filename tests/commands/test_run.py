@@ -227,6 +227,52 @@ def test_who_is_handed_the_floor_is_heard_and_the_last_line_is_that_of_the_turn_
     assert again.out == "Second.\n"
 
 
+def sets_plan(llm: FakeLLM, *steps: dict[str, Any]) -> None:
+    given = [{"index": index, "title": f"Part {index}", **step} for index, step in enumerate(steps, 1)]
+    llm.script(say("", calls=[call("set_plan", {"steps": given})]), member="Commander")
+
+
+def test_a_step_of_the_user_is_asked_at_the_terminal_and_the_plan_goes_on(seat: Seat, llm: FakeLLM) -> None:
+    seat.with_model(llm)
+    sets_plan(llm, {"assignee": "user", "input": "Which colour?"}, {"assignee": "writer"})
+    llm.script(say("It is red."), member="Writer")
+    ran = seat("run", "Paint it.", typed="Red.\n", watched=True)
+    assert ran.code == 0
+    assert "writer: It is red." in ran.err
+
+
+def test_a_step_of_the_user_whom_nobody_could_ask_is_skipped_and_the_run_says_so(
+    seat: Seat, llm: FakeLLM
+) -> None:
+    seat.with_model(llm)
+    sets_plan(llm, {"assignee": "user", "input": "Which colour?"}, {"assignee": "writer"})
+    llm.script(say("It is any."), member="Writer")
+    ran = seat("run", "Paint it.")
+    assert (ran.code, "One call or form needed somebody to ask" in ran.err) == (3, True)
+    assert len(llm.bodies()) == 2
+
+
+@pytest.mark.parametrize(
+    ("on_failure", "words"),
+    [
+        ("ask_commander", "Step 1 of the plan failed: "),
+        ("abort_plan", "Step 1 failed, and the plan with it: "),
+    ],
+)
+def test_a_plan_that_did_not_come_to_its_end_is_no_success(
+    seat: Seat, llm: FakeLLM, on_failure: str, words: str
+) -> None:
+    seat.with_model(llm)
+    sets_plan(llm, {"assignee": "coder", "on_failure": on_failure})
+    llm.script(fail(400, "This request is not valid."), member="Coder")
+    llm.script(say("The user has to decide."), member="Commander")
+    ran = seat("run", "Go.")
+    assert (ran.code, words in ran.err) == (1, True), ran.err
+    llm.script(say("It is noon."), member="Commander")
+    (row,) = conversation_rows(seat)
+    assert seat("run", "What time is it?", "--conversation", row.id).code == 0, "it is not of this run"
+
+
 def test_a_model_is_pinned_to_the_conversation(seat: Seat, llm: FakeLLM) -> None:
     seat.with_model(llm)
     other = ("--kind", "openai", "--base-url", llm.base_url, "--model", "other-model")
