@@ -57,6 +57,9 @@ def test_files_are_picked_taken_away_kept_over_a_reload_and_sent(
     expect(chips(talk)).to_have_count(0)
     expect(files(talk)).to_contain_text(["nightly.log 9 bytes"])
     talk.expect_same_as(second)
+    for page in (talk.page, second.page):
+        page.get_by_role("tab", name="Files").click()
+        expect(page.get_by_role("region", name="Attached by you")).to_contain_text("nightly.log")
     assert "nightly.log (" in json.dumps(llm.bodies()[0])
     with talk.page.expect_download() as saved:
         files(talk).get_by_role("link").click()

@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from typing import Any, TypedDict, Unpack
 
 from app.engine import events as engine
-from app.group_chat.events import RoomChange, RoomEvent, RowAdded, RowChanged
+from app.group_chat.events import FilesChanged, RoomChange, RoomEvent, RowAdded, RowChanged
 from app.infra.feed import Feed
 from app.workspace import messages, usage
+from app.workspace.attached import attachments_of
 from app.workspace.rows import MessageKind, MessageRow, MessageState
 from app.workspace.store import Store
 
@@ -73,6 +74,8 @@ class Board:
 
     def announce(self, row: MessageRow, change: RoomChange) -> None:
         self.publish(change, member=row.member, turn=row.turn, message_id=row.id)
+        if isinstance(change, RowAdded) and attachments_of(row.data):
+            self.publish(FilesChanged(), member=row.member, turn=row.turn)
 
     def publish(
         self,

@@ -60,7 +60,7 @@ class ConversationChanged:
 
 @dataclass(frozen=True, slots=True)
 class FilesChanged:
-    """A turn, or a restore, has changed files of the workspace."""
+    """A turn, or a restore, has changed files of the workspace, or the user has sent some."""
 
     type: ClassVar[str] = "files_changed"
 

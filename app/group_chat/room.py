@@ -86,7 +86,7 @@ class Room(Onlook):
         async with self._lock:
             if not await self._can_answer([text], to):
                 self.waiting.add(text, client_id, kind, attachments)
-            elif not self._knows(client_id):
+            elif not self.knows(client_id):
                 with self.board.together():
                     row = messages.add_message(
                         self._store,
@@ -102,6 +102,10 @@ class Room(Onlook):
                     if row.position == 1:
                         self.board.publish(ConversationChanged(), member=USER)
                 self._turns.go(turn)
+
+    def knows(self, client_id: str) -> bool:
+        """Whether a message was sent under this id, or waits."""
+        return messages.find_sent(self._store, self.id, client_id) is not None or self.waiting.has(client_id)
 
     async def send_now(self, queued_id: str) -> None:
         """A waiting message goes first: into the running turn, or as the next one. Raises ``NotFound``."""
@@ -351,6 +355,3 @@ class Room(Onlook):
         for row in messages.list_of_turn(self._store, last.id):
             if row.kind in ("notice", "error") and not row.data.get("settled"):
                 self.board.change(row.id, data={**row.data, "settled": True})
-
-    def _knows(self, client_id: str) -> bool:
-        return messages.find_sent(self._store, self.id, client_id) is not None or self.waiting.has(client_id)

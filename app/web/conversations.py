@@ -141,6 +141,10 @@ async def steer(request: Request) -> Response:
 async def _say(request: Request, *, steer: bool) -> Response:
     site, room = _place(request)
     form = await read_form(request, files_in=(attachments.FIELD,))
+    client_id = form.text("client_id") or site.store.new_id("said")
+    if room.knows(client_id):
+        await form.close()
+        return done(request, href(room.id))
     text, files = form.raw("text"), attachments.files_of(site, room.id)
     received, sent = await attachments.receive(form, files), tuple[Attachment, ...]()
     if not received.refused:
@@ -150,7 +154,6 @@ async def _say(request: Request, *, steer: bool) -> Response:
             received = replace(received, refused=(str(refusal),))
     if received.refused:
         return await _not_sent(request, text, received)
-    client_id = form.text("client_id") or site.store.new_id("said")
     kind: QueueKind = "steer" if steer else "queue"
     await room.post(text, client_id=client_id, kind=kind, attachments=sent)
     return done(request, href(room.id))

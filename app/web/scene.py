@@ -18,6 +18,7 @@ from app.providers.demo import LABEL as DEMO_LABEL
 from app.providers.demo import MODEL as DEMO
 from app.providers.demo import SUGGESTIONS
 from app.providers.routing import Sources
+from app.web.attachment_views import attachment_views
 from app.web.deed_views import deed_views
 from app.web.entries import DRAWN_KINDS, MessageView
 from app.web.floor_views import announcement, floor_view
@@ -43,6 +44,7 @@ from app.web.spans import newest_spans
 from app.web.task_views import TaskView, TurnView, task_view, turn_name, turn_view
 from app.web.timeline import timeline
 from app.workspace import budgets, conversations, messages, plans, queue, tasks, turns, usage
+from app.workspace.attached import attachments_of
 from app.workspace.rows import ConversationRow, MessageRow, TurnRow
 from app.workspace.settings import get_setting
 from app.workspace.store import Store
@@ -52,6 +54,9 @@ ENTRIES_SHOWN = 100
 
 TURNS_SHOWN, TASKS_SHOWN = 50, 100
 """The newest ones, in the panel of a conversation."""
+
+SENT_SHOWN = 20
+"""Messages of the user whose files stand in the panel of a conversation."""
 
 JOBS_SHOWN = 8
 """In the panel of a conversation."""
@@ -165,7 +170,12 @@ class Scenes:
         }
 
     def files(self, room: Room) -> dict[str, Any]:
-        return {"deeds": deed_views(room.id, room.undoing.deeds(), self.abouts(room))}
+        sent = messages.list_with_files(self.store, room.id, SENT_SHOWN)
+        files = (file for row in sent for file in attachments_of(row.data))
+        return {
+            "deeds": deed_views(room.id, room.undoing.deeds(), self.abouts(room)),
+            "attached": attachment_views(room.id, files),
+        }
 
     def used(self, room: Room) -> dict[str, Any]:
         return {"usage": self._usage(room.id)}

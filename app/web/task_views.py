@@ -12,6 +12,7 @@ from app.web.member_words import FindAgent, Person, nobody, person
 from app.web.plain import first_line
 from app.web.times import local
 from app.web.tool_words import Shown, cut
+from app.workspace.attached import attachments_of
 from app.workspace.rows import MessageRow, TaskRow, TaskState, TurnRow, TurnState
 from app.workspace.usage import UsageSum
 
@@ -85,9 +86,12 @@ def turn_view(
 
 
 def turn_name(turn: TurnRow, asked: MessageRow | None) -> str:
-    """What it was about: the first line of the message that began it."""
+    """What it was about: the first line of the message that began it, else the names of its files."""
     again = "Tried again" if turn.trigger == "retry" else "Continued"
-    return (first_line(asked.text, LONGEST_NAME) if asked else "") or again
+    if asked is None:
+        return again
+    names = ", ".join(file.name for file in attachments_of(asked.data))
+    return first_line(asked.text, LONGEST_NAME) or first_line(names, LONGEST_NAME) or again
 
 
 def task_view(

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from peewee import fn
+from peewee import Value, fn
 
 from app.models.fields import clean, clean_text
 from app.models.statements import HOLE
@@ -149,6 +149,17 @@ def list_said(store: Store, conversation_id: str, *, to: str) -> list[MessageRow
 def list_of_kind(store: Store, conversation_id: str, kind: MessageKind) -> list[MessageRow]:
     """All of one kind, in order."""
     return store.database.rows(MessageRow, _OF_KIND, conversation_id, kind)
+
+
+def list_with_files(store: Store, conversation_id: str, limit: int) -> list[MessageRow]:
+    """The newest messages of the user that files were sent with, the newest first."""
+    sent = (
+        (Message.conversation == conversation_id)
+        & (Message.kind == "user")
+        & (fn.INSTR(Message.data, Value('"attachments":', converter=False)) > 0)
+    )
+    query = Message.select().where(sent).order_by(Message.position.desc()).limit(limit)
+    return [row for row in store.database.rows(MessageRow, query) if attachments_of(row.data)]
 
 
 def list_of_turn(store: Store, turn_id: str) -> list[MessageRow]:

@@ -300,6 +300,7 @@ def values(messages: Sequence[MessageView] = (), floor: Floor = RESTING, **more:
             floor.is_live, "steer", Picker(False, "a/b, then c/d", (ModelOption("a/b", "a/b", False),))
         ),
         "draft": "",
+        "attached": attachment_views("conv_1", ATTACHED),
         "chosen": Chosen(attachment_views("conv_1", ATTACHED), ("<b>.zip is 48 MB",)),
         "usage": UsageView((UsageLine("a/b", 2, 1200, 300, 0.2),), 1500, 0.2, True),
         "turns": (turn_view(turn, None, tasks=(task_view(task, turn), task_view(running, None))),),

@@ -157,6 +157,7 @@ async def test_what_was_sent_stands_in_its_article_and_is_given_back_as_a_file(t
     [file] = attachments_of(talk.rows[0].data)
     shown = await talk.opened.browser.get(talk.at)
     assert "b_.html" in shown.text
+    assert "Attached by you" in shown.text
     assert "<b>a page" not in shown.text
     got = await talk.opened.browser.get(f"{talk.at}/attachments/{file.id}")
     assert got.body == page
@@ -184,6 +185,13 @@ async def test_chosen_files_wait_where_no_member_reads_them_until_they_are_sent(
     assert [[(talk.folder.root / one.path).read_bytes() for one in each] for each in files] == [
         [b"first", b"second"]
     ]
+
+
+async def test_the_same_form_twice_keeps_its_files_once(talk: Talk) -> None:
+    for _ in range(2):
+        await talk.send("messages", ("twice.txt", b"a"), text="Read it.", client_id="one")
+    assert len([row for row in talk.rows if row.kind == "user"]) == 1
+    assert len(list(talk.folder.attachments.rglob("twice.txt"))) == 1
 
 
 async def test_a_file_that_is_taken_away_before_it_is_sent_is_gone(talk: Talk) -> None:

@@ -10,9 +10,10 @@ import pytest
 from app.engine.events import Done, Failure
 from app.group_chat.outcomes import for_reader, outcome
 from app.web.task_views import task_view, turn_view
+from app.workspace.attached import with_attachments
 from app.workspace.rows import OPEN_TASKS, TaskRow, TaskState, TurnRow
 from app.workspace.usage import UsageSum
-from tests.web.samples import TIME, row
+from tests.web.samples import ATTACHED, TIME, row
 
 LATER = "2026-11-30T12:00:30.000Z"
 TURN = TurnRow("turn_1", "conv_1", 1, "commander", "s", "msg_1", "completed", None, None, None, TIME, LATER)
@@ -26,6 +27,10 @@ SPENT = UsageSum("turn_1", 2, 100, 20, 0, 0, 0.5, 1, 0)
 def test_a_turn_is_named_by_what_was_asked() -> None:
     asked = row("user", "done", "\n First line\nsecond", member="user")
     assert turn_view(TURN, asked).name == "First line"
+    assert (
+        turn_view(TURN, replace(asked, text="", data=with_attachments({}, ATTACHED))).name
+        == "<b>.log, seen.png"
+    )
     assert turn_view(replace(TURN, trigger="retry"), None).name == "Tried again"
     assert turn_view(replace(TURN, trigger="continue"), None).name == "Continued"
     assert turn_view(TURN, asked).seconds == 30
