@@ -181,9 +181,7 @@ class TestHands:
             assert results(at)[0].startswith("E_")
             assert "theirs" not in results(at)[0].replace("theirs.txt", "")
 
-    async def test_a_command_reads_them_without_a_question_and_cannot_change_them(
-        self, tmp_path: Path
-    ) -> None:
+    async def test_a_command_reads_them_without_a_question(self, tmp_path: Path) -> None:
         model = ScriptedModel()
         mechanism: Mechanism = (await find_confinement()).mechanism
         async with house(tmp_path, model, make_members=members_confined(mechanism)) as at:
