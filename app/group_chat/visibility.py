@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from app.engine.messages import Message
-from app.engine.steering import UserInput
 from app.group_chat.roles import COMMANDER, USER
 from app.prompts.rendering import compose
 from app.workspace.attached import Attachment
-from app.workspace.rows import MessageRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +58,6 @@ def slice_of(messages: Iterable[Said], member: str) -> list[Said]:
 def to_replay(messages: Iterable[Said], member: str, heard: Collection[str]) -> list[Said]:
     """What a starting member has to be told: its slice without its own words and what its session has, by id."""
     return [one for one in slice_of(messages, member) if one.author != member and one.id not in heard]
-
-
-def unheard(said: Iterable[MessageRow], history: Sequence[Message]) -> list[UserInput]:
-    """Of the user's messages in the chat those that are not in the member's session, oldest first.
-
-    They share their ids, so a crash between the two loses none and repeats none.
-    """
-    heard = {message.id for message in history}
-    return [UserInput(row.text, row.id) for row in said if row.id not in heard]
 
 
 def carry(led_to: Sequence[Request], job: Request) -> Request:

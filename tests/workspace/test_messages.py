@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from app.workspace.attached import Attachment, with_attachments
 from app.workspace.conversations import create_conversation, load_conversation
 from app.workspace.errors import NotFound
 from app.workspace.messages import (
@@ -19,6 +20,7 @@ from app.workspace.messages import (
     list_messages,
     list_of_turn,
     list_said,
+    list_with_files,
     update_message,
 )
 from app.workspace.queue import enqueue, list_queued
@@ -205,3 +207,18 @@ def test_whatever_is_added_is_what_the_next_page_reads(
     row = add_message(store, chat, kind="assistant", member="writer", text=text, data=data)
     assert find_message(store, row.id) == row
     row.text.encode()
+
+
+def test_messages_with_files_are_found_the_newest_first(store: Store, chat: str) -> None:
+    file = Attachment("attachments/conv/att_1/a.txt", 1)
+    for text in ("one", "two", "three"):
+        add_message(store, chat, kind="user", member="user", text=text, data=with_attachments({}, (file,)))
+    add_message(store, chat, kind="user", member="user", text='{"attachments":"none"}')
+    add_message(store, chat, kind="assistant", member="commander", data={"attachments": []})
+    assert [row.text for row in list_with_files(store, chat, 2)] == ["three", "two"]
+
+
+def test_a_conversation_that_begins_with_a_file_is_called_after_it(store: Store, chat: str) -> None:
+    file = Attachment("attachments/conv/att_1/berths.csv", 1)
+    add_message(store, chat, kind="user", member="user", data=with_attachments({}, (file,)))
+    assert load_conversation(store, chat).title == "berths.csv"
