@@ -39,6 +39,8 @@ def test_from_the_page_to_an_answer_without_a_mouse(talk: Talk) -> None:
     expect(talk.box).to_be_focused()
     page.keyboard.type("By keyboard")
     page.keyboard.press("Tab")
+    assert focused(page) == "Attach files"
+    page.keyboard.press("Tab")
     assert focused(page) == "Access"
     page.keyboard.press("Tab")
     assert focused(page) in ("Confined", "Not confined")
@@ -118,9 +120,7 @@ def test_a_closed_dialog_gives_the_focus_back(talk: Talk, llm: FakeLLM) -> None:
     page.keyboard.press("Escape")
     expect(talk.button("Conversation menu")).to_be_focused()
     page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Tab")
-    assert focused(page) == "Delete"
+    tab_to(page, "Delete")
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog", name="Delete")).to_be_visible()
     page.keyboard.press("Escape")

@@ -17,7 +17,7 @@ from tests.fakes.pictures import png
 SLOTS = ("Goal", "Done", "In progress", "Next action", "Decisions", "Files touched")
 SUMMARY = "\n".join(f"## {slot}\nWhat belongs to {slot.lower()}." for slot in SLOTS)
 TOO_LONG = fail(400, "This model's maximum context length is 128000 tokens.", code="context_length_exceeded")
-PAGE = "The tide tables of this harbour, line by line. \n" * 400
+PAGE = "The tide tables of this harbour, line by line. \n" * 300
 
 
 def reads(*paths: str) -> list[Answer]:

@@ -14,7 +14,8 @@ from tests.fakes.llm_script import call, cut, fail, hold, say
 
 LIMITED, BAD, GOOD = "sk-limited-0123456789ab", "sk-wrong-0123456789abcd", "sk-good-0123456789abcdef"
 FRESH = "sk-fresh-0123456789abcde"
-BUSY = fail(503, "Service Unavailable")
+BUSY = fail(503, "Service Unavailable", retry_after=25)
+"""Nobody waits for it by accident: each wait ends when the reader ends it."""
 
 
 def started(server: Server) -> Server:
