@@ -384,12 +384,13 @@ def playbooks(stage: Stage) -> None:
 
 
 def playbook(stage: Stage) -> None:
-    """One that was saved with a mistake in it."""
+    """One that was to be saved with a mistake in it."""
     playbooks(stage)
     stage.page.get_by_role("link", name="Harbour report", exact=True).click()
-    stage.page.get_by_role("textbox", name="File").fill("{")
+    third = stage.page.get_by_role("group", name="Step 3")
+    third.get_by_label("After the steps").fill("2, 9")
     stage.page.get_by_role("button", name="Save").click()
-    expect(stage.page.get_by_text("cannot be read as JSON")).to_be_visible()
+    expect(third).to_contain_text("step 9, which does not exist")
 
 
 def keep_playbook(server: Server) -> None:

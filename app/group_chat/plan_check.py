@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from app.group_chat.plan_templates import OUTPUTS, references
+from app.group_chat.plan_templates import OUTPUTS, Reference, references
 from app.group_chat.plan_values import OnFailure, Plan, Step
 from app.group_chat.roles import COMMANDER, USER
 from app.group_chat.visibility import NO_REQUEST, Request
@@ -45,6 +45,10 @@ class Problem:
     reason: Reason
     sentence: str
     """What is wrong and what would be right, for a model as for a user."""
+    step: int = 0
+    """Which step is wrong; 0 for the plan as a whole."""
+    part: str = ""
+    """What of it, one of ``GIVEN``; empty for all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +140,8 @@ def _problems(given: Sequence[Any], assignees: Sequence[str]) -> Iterator[Proble
     if misnumbered:
         return
     for step in given:
-        yield from _wrong_values(step, assignees)
-        yield from _wrong_references(step, len(given))
+        for problem in (*_wrong_values(step, assignees), *_wrong_references(step, len(given))):
+            yield replace(problem, step=step["index"])
 
 
 def _misnumbered(given: Sequence[Any]) -> Iterator[Problem]:
@@ -164,39 +168,51 @@ def _wrong_values(step: Mapping[str, Any], assignees: Sequence[str]) -> Iterator
     if unknown := [name for name in step if name not in GIVEN]:
         yield Problem("unknown_field", f"{named} has {_words(unknown)}; it takes {', '.join(GIVEN)}.")
     if not _is_text(step.get("title")):
-        yield Problem("bad_title", f"{named} needs a title.")
+        yield Problem("bad_title", f"{named} needs a title.", part="title")
     if step.get("assignee") not in assignees:
         choice = ", ".join(assignees)
-        yield Problem(
-            "unknown_assignee", f"{named} is given to {step.get('assignee')!r}. It can be one of: {choice}."
-        )
+        given_to = f"{named} is given to {step.get('assignee')!r}. It can be one of: {choice}."
+        yield Problem("unknown_assignee", given_to, part="assignee")
     if not isinstance(step.get("input", ""), str | None):
-        yield Problem("bad_input", f"The input of {named.lower()} is a text.")
+        yield Problem("bad_input", f"The input of {named.lower()} is a text.", part="input")
     if step.get("on_failure") not in (None, *get_args(OnFailure)):
         choice = ", ".join(get_args(OnFailure))
-        yield Problem("bad_on_failure", f"on_failure of {named.lower()} is one of: {choice}.")
+        yield Problem(
+            "bad_on_failure", f"on_failure of {named.lower()} is one of: {choice}.", part="on_failure"
+        )
     if not isinstance(step.get("fields"), list | tuple | None):
-        yield Problem("bad_fields", f"The fields of {named.lower()} are a list, as in ask_user.")
+        yield Problem(
+            "bad_fields", f"The fields of {named.lower()} are a list, as in ask_user.", part="fields"
+        )
     elif step.get("fields") and step.get("assignee") != USER:
-        yield Problem("bad_fields", f"{named} has fields, which only a step of the user has.")
+        yield Problem("bad_fields", f"{named} has fields, which only a step of the user has.", part="fields")
 
 
 def _wrong_references(step: Mapping[str, Any], count: int) -> Iterator[Problem]:
     index = step["index"]
     wait_for = step.get("wait_for")
     if not isinstance(wait_for, list | tuple | None):
-        yield Problem("unknown_reference", f"wait_for of step {index} is a list of earlier steps.")
+        yield Problem(
+            "unknown_reference", f"wait_for of step {index} is a list of earlier steps.", part="wait_for"
+        )
         return
     for target in wait_for or ():
-        yield from _wrong_reference(index, target, count, "waits for")
-    template = step.get("input") or step.get("title")
+        for problem in _wrong_reference(index, target, count, "waits for"):
+            yield replace(problem, part="wait_for")
+    part = "input" if step.get("input") else "title"
+    template = step.get(part)
     for reference in references(template) if isinstance(template, str) else ():
-        yield from _wrong_reference(index, reference.step, count, "takes the output of")
-        if reference.output not in OUTPUTS:
-            yield Problem(
-                "bad_template",
-                f'Step {index} wants "{reference.output}" of step {reference.step}; there is {" and ".join(OUTPUTS)}.',
-            )
+        for problem in _wrong_template(index, reference, count):
+            yield replace(problem, part=part)
+
+
+def _wrong_template(index: int, reference: Reference, count: int) -> Iterator[Problem]:
+    yield from _wrong_reference(index, reference.step, count, "takes the output of")
+    if reference.output not in OUTPUTS:
+        yield Problem(
+            "bad_template",
+            f'Step {index} wants "{reference.output}" of step {reference.step}; there is {" and ".join(OUTPUTS)}.',
+        )
 
 
 def _wrong_reference(index: int, target: Any, count: int, does: str) -> Iterator[Problem]:

@@ -6,7 +6,7 @@ Filled in once, when the step begins: braces in what is filled in are text, and 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from app.group_chat.plan_values import Plan, Step
@@ -49,6 +49,19 @@ def fill(template: str, plan: Plan, quote: Quote = word_for_word) -> str:
         return found[0] if step is None else _output(step, reference.output, quote)
 
     return _TEMPLATE.sub(value, template)
+
+
+def renumbered(template: str, places: Mapping[int, int]) -> str:
+    """The same template once the steps have other numbers."""
+
+    def moved(found: re.Match[str]) -> str:
+        if not found["step"]:
+            return found[0]
+        start, end = (place - found.start() for place in found.span("step"))
+        number = int(found["step"])
+        return f"{found[0][:start]}{places.get(number, number)}{found[0][end:]}"
+
+    return _TEMPLATE.sub(moved, template)
 
 
 def _reference(found: re.Match[str]) -> Reference:

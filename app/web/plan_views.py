@@ -10,43 +10,17 @@ from app.group_chat.plan_records import KeptPlan
 from app.group_chat.plan_tasks import PlanTask
 from app.group_chat.plan_values import Plan, Status, Step
 from app.group_chat.planning import MOST_PARALLEL
-from app.group_chat.roles import COMMANDER, USER
 from app.web.member_words import FindAgent, Person, nobody, person
 from app.web.plain import one_line, plain
 from app.web.plan_graph import Graph, plan_graph
 from app.web.plan_words import AT_WORK, STATES, STATUSES
+from app.web.step_forms import IF_IT_FAILS, Option, StepForm, step_form
 from app.web.task_views import Standing
 from app.web.times import local
 from app.workspace.rows import MessageRow, PlanRow, TaskRow, TurnRow
 from app.workspace.usage import UsageSum
 
-IF_IT_FAILS = (
-    ("ask_commander", "Ask Commander"),
-    ("continue", "Go on without it"),
-    ("abort_plan", "End the plan"),
-)
-
-
 _GOES_ON = ("running", "waiting_for_user", "waiting_for_commander")
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    value: str
-    label: str
-    chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
-class StepForm:
-    """What of a pending step can be changed."""
-
-    title: str
-    input: str
-    after: str
-    """The steps it waits for, as they are typed."""
-    assignees: tuple[Option, ...]
-    on_failure: tuple[Option, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +141,7 @@ def earlier_view(row: PlanRow) -> EarlierView:
 
 
 def _step(kept: KeptPlan, step: Step, traces: Traces, team: Sequence[str], agents: FindAgent) -> StepView:
-    plan, here = kept.plan, f"/conversations/{kept.row.conversation}"
+    here = f"/conversations/{kept.row.conversation}"
     works = [task for task in traces.tasks if _is_of(task, step)]
     last = works[-1] if works else None
     turns = [turn for turn in traces.turns if turn.task in {task.id for task in works}]
@@ -193,7 +167,7 @@ def _step(kept: KeptPlan, step: Step, traces: Traces, team: Sequence[str], agent
         acts=f"{here}/plan/steps/{step.index}",
         can_retry=step.status == "failed" and not kept.is_replaced,
         can_skip=step.status in ("pending", "blocked", "failed") and not kept.is_replaced,
-        form=_form(plan, step, team, agents) if is_pending else None,
+        form=_form(step, team, agents) if is_pending else None,
     )
 
 
@@ -216,14 +190,15 @@ def _answer(kept: KeptPlan, step: Step, task: TaskRow | None, forms: Sequence[Me
     return ""
 
 
-def _form(plan: Plan, step: Step, team: Sequence[str], agents: FindAgent) -> StepForm:
-    who = dict.fromkeys((*team, COMMANDER, USER, step.assignee))
-    return StepForm(
-        title=one_line(step.title),
-        input=plain(step.input),
+def _form(step: Step, team: Sequence[str], agents: FindAgent) -> StepForm:
+    return step_form(
+        title=step.title,
+        input=step.input,
         after=", ".join(map(str, step.wait_for)),
-        assignees=tuple(Option(id, person(id, agents).label, id == step.assignee) for id in who),
-        on_failure=tuple(Option(value, label, value == step.on_failure) for value, label in IF_IT_FAILS),
+        assignee=step.assignee,
+        on_failure=step.on_failure,
+        team=team,
+        agents=agents,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -13,6 +12,7 @@ from app.group_chat.roles import USER
 from app.group_chat.room import Room
 from app.web.forms import Form, read_form
 from app.web.site import done, site_of
+from app.web.step_forms import named_steps
 
 
 async def act(request: Request) -> Response:
@@ -48,9 +48,8 @@ async def act_on_step(request: Request) -> Response:
 def _changes(form: Form) -> dict[str, Any]:
     """As they were typed: whether they make sense is the plan's to say."""
     changes = {name: form.text(name) for name in ("title", "assignee", "input", "on_failure")}
-    after = [int(number) for number in re.findall(r"[0-9]{1,4}", form.text("after"))]
     own = {} if changes["assignee"] == USER else {"fields": ()}
-    return {**changes, **own, "wait_for": after}
+    return {**changes, **own, "wait_for": named_steps(form.text("after"))}
 
 
 def _number(text: str) -> int:

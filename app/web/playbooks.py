@@ -1,42 +1,33 @@
-"""Playbooks: a list, and for each one a form that runs it, its file to be changed, and the way to take it along."""
+"""Playbooks: a list, and for each one a form that runs it, a form that changes it, and the way to take it along."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
 
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from app.group_chat.plan_check import PlanRefused, check_plan
-from app.group_chat.plan_forms import wrong_fields
+from app.group_chat.errors import CannotPlan
 from app.web.conversations import href, usual_workspace
 from app.web.forms import read_form
 from app.web.page_views import UNTITLED
-from app.web.plain import one_line, plain
+from app.web.plain import one_line
+from app.web.playbook_drafts import Draft
+from app.web.playbook_views import Errors, PlaybookForm, playbook_form, playbook_view, wrong_in
 from app.web.site import Site, site_of
 from app.web.toasts import saved
 from app.workspace import conversations, plans, playbooks
 from app.workspace.agents import list_agents
-from app.workspace.errors import InvalidPlaybook, WorkspaceError
-from app.workspace.playbooks import LARGEST, Playbook
+from app.workspace.errors import InvalidPlaybook
+from app.workspace.playbooks import LARGEST, Playbook, version_of
 
 NEWEST = 20
 """Conversations that a playbook can be run in."""
 
-
-@dataclass(frozen=True, slots=True)
-class PlaybookView:
-    id: str
-    name: str
-    steps: tuple[tuple[str, str], ...]
-    """Titles, and who has them."""
-    holes: tuple[str, ...]
-
-    @property
-    def href(self) -> str:
-        return f"/playbooks/{self.id}"
+_ON_A_STEP = re.compile(r"(up|down|remove)-([0-9]{1,3})")
 
 
 async def page(request: Request) -> Response:
@@ -59,7 +50,9 @@ async def take(request: Request) -> Response:
             data = await file.read(LARGEST + 1) if isinstance(file, UploadFile) else b""
             if not data or len(data) > LARGEST:
                 raise InvalidPlaybook("Choose the file of a playbook; it has 256 kB at most.")
-            playbook = _checked(site, playbooks.read_playbook(data.decode(errors="replace")))
+            playbook = playbooks.read_playbook(data.decode(errors="replace"))
+            if wrong := wrong_in(playbook, _team(site)):
+                raise InvalidPlaybook(" ".join(wrong.values()))
     except InvalidPlaybook as refused:
         return _list(request, refused=str(refused))
     kept = playbooks.save_playbook(site.folder, playbook)
@@ -67,8 +60,22 @@ async def take(request: Request) -> Response:
 
 
 async def one(request: Request) -> Response:
-    text = playbooks.load_text(site_of(request).folder, request.path_params["playbook"])
-    return _one(request, text, {})
+    """One whose file cannot be read says what is wrong with it."""
+    site, id = site_of(request), request.path_params["playbook"]
+    text = playbooks.load_text(site.folder, id)
+    try:
+        playbook = playbooks.read_playbook(text, id)
+    except InvalidPlaybook as broken:
+        return _page(site, Playbook(id, id), None, problem=str(broken))
+    return _page(site, playbook, _form(site, Draft.of(playbook, version_of(text))), request=request)
+
+
+async def new(request: Request) -> Response:
+    return _page(site_of(request), None, _form(site_of(request), Draft()))
+
+
+async def create(request: Request) -> Response:
+    return await _edited(request, None)
 
 
 async def file(request: Request) -> Response:
@@ -79,50 +86,89 @@ async def file(request: Request) -> Response:
 
 
 async def act(request: Request) -> Response:
-    """Run it, change its file, or remove it."""
-    site, id, form = site_of(request), request.path_params["playbook"], await read_form(request)
+    """Run it, change it, or remove it."""
+    site, id = site_of(request), request.path_params["playbook"]
     match request.path_params["act"]:
-        case "save":
-            try:
-                playbooks.save_playbook(
-                    site.folder, _checked(site, playbooks.read_playbook(form.raw("text"), id))
-                )
-            except InvalidPlaybook as refused:
-                return _one(request, form.raw("text"), {"text": str(refused)})
-            return RedirectResponse(f"/playbooks/{id}?saved", status_code=303)
+        case "edit":
+            return await _edited(request, playbooks.load_playbook(site.folder, id))
         case "remove":
             playbooks.remove_playbook(site.folder, id)
             return RedirectResponse("/playbooks?saved", status_code=303)
         case "run":
-            playbook = playbooks.load_playbook(site.folder, id)
-            values = {hole: form.text(f"hole-{hole}") for hole in playbook.holes}
-            if not all(values.values()):
-                wrong = {"run": "Fill in all of what it asks for."}
-                return _one(request, playbook.written(), wrong, values)
-            return await _run(site, playbook, values, form.text("conversation"))
+            return await _run(request, playbooks.load_playbook(site.folder, id))
         case _:
             raise HTTPException(404)
 
 
-async def _run(site: Site, playbook: Playbook, values: dict[str, str], conversation: str) -> Response:
-    if not conversation:
-        row = conversations.create_conversation(site.store, workspace=str(usual_workspace(site)))
-        conversation = row.id
-        site.bus.changed(row.id)
-    lines = [f"Run the playbook “{playbook.name}”.", *(f"{name}: {value}" for name, value in values.items())]
-    room = site.bus.room(conversation)
-    await room.planning.run(playbook.filled(values), playbook.name, "\n".join(lines))
-    return RedirectResponse(f"{href(conversation)}?tab=plan", status_code=303)
+async def _edited(request: Request, before: Playbook | None) -> Response:
+    """Save the form, or show it again with a step more, less or in another place: nothing is stored by that."""
+    site, form = site_of(request), await read_form(request)
+    draft, do = Draft.typed(form), form.text("do")
+    if do == "add":
+        draft, focus = draft.add()
+    elif on_step := _ON_A_STEP.fullmatch(do):
+        step = int(on_step[2])
+        draft, focus = draft.remove(step) if on_step[1] == "remove" else draft.move(step, _BY[on_step[1]])
+    elif do == "save":
+        return _saved(site, before, draft)
+    else:
+        raise HTTPException(404)
+    return _page(site, before, _form(site, draft, focus=focus))
 
 
-def _checked(site: Site, playbook: Playbook) -> Playbook:
-    """Raises ``InvalidPlaybook`` with all that keeps it from being a plan."""
-    checked = check_plan(playbook.steps, [agent.id for agent in list_agents(site.folder)])
-    if isinstance(checked, PlanRefused):
-        raise InvalidPlaybook(checked.sentence)
-    if wrong := wrong_fields(checked.steps):
-        raise InvalidPlaybook(wrong)
-    return playbook
+_BY = {"up": -1, "down": 1}
+
+
+def _saved(site: Site, before: Playbook | None, draft: Draft) -> Response:
+    playbook = draft.playbook(before.id if before else "")
+    if wrong := wrong_in(playbook, _team(site)):
+        return _page(site, before, _form(site, draft, wrong), status=422)
+    now = version_of(playbooks.load_text(site.folder, before.id)) if before else ""
+    if draft.seen != now:
+        return _page(site, before, _form(site, draft.over(now), stale=True), status=409)
+    kept = playbooks.save_playbook(site.folder, playbook)
+    return RedirectResponse(f"/playbooks/{kept.id}?saved", status_code=303)
+
+
+async def _run(request: Request, playbook: Playbook) -> Response:
+    site, form = site_of(request), await read_form(request)
+    values = {each.name: form.text(f"hole-{each.name}") for each in playbook.parameters}
+    steps = playbook.filled(values)
+    wrong = wrong_in(Playbook("", playbook.name, tuple(steps)), _team(site))
+    if not all(values.values()):
+        refused = "Fill in all of what it asks for."
+    elif wrong:
+        refused = f"It cannot run as it is. {' '.join(wrong.values())}"
+    else:
+        conversation = form.text("conversation") or _new_conversation(site)
+        lines = [
+            f"Run the playbook “{playbook.name}”.",
+            *(f"{name}: {value}" for name, value in values.items()),
+        ]
+        try:
+            await site.bus.room(conversation).planning.run(steps, playbook.name, "\n".join(lines))
+            return RedirectResponse(f"{href(conversation)}?tab=plan", status_code=303)
+        except CannotPlan as busy:
+            refused = str(busy)
+    text = playbooks.load_text(site.folder, playbook.id)
+    shown = _form(site, Draft.of(playbook, version_of(text)))
+    return _page(site, playbook, shown, refused=refused, values=values, status=422)
+
+
+def _new_conversation(site: Site) -> str:
+    row = conversations.create_conversation(site.store, workspace=str(usual_workspace(site)))
+    site.bus.changed(row.id)
+    return row.id
+
+
+def _team(site: Site) -> list[str]:
+    return [agent.id for agent in list_agents(site.folder)]
+
+
+def _form(
+    site: Site, draft: Draft, wrong: Errors | None = None, *, stale: bool = False, focus: int = 0
+) -> PlaybookForm:
+    return playbook_form(draft, _team(site), site.scenes.agents, wrong, stale=stale, focus=focus)
 
 
 def _list(request: Request, refused: str = "") -> Response:
@@ -131,39 +177,37 @@ def _list(request: Request, refused: str = "") -> Response:
         "playbooks/page.html",
         status=422 if refused else 200,
         toast=saved(request),
-        playbooks=[_view(each) for each in playbooks.list_playbooks(site.folder)],
+        playbooks=[playbook_view(each) for each in playbooks.list_playbooks(site.folder)],
         refused=refused,
         **site.scenes.shell(screen="playbooks"),
     )
 
 
-def _one(
-    request: Request, text: str, wrong: dict[str, str], values: dict[str, str] | None = None
+def _page(
+    site: Site,
+    playbook: Playbook | None,
+    form: PlaybookForm | None,
+    *,
+    problem: str = "",
+    refused: str = "",
+    values: Mapping[str, str] | None = None,
+    status: int = 200,
+    request: Request | None = None,
 ) -> Response:
-    site, id = site_of(request), request.path_params["playbook"]
-    try:
-        view = _view(playbooks.load_playbook(site.folder, id))
-    except WorkspaceError as error:
-        view, wrong = PlaybookView(id, id, (), ()), {"text": str(error), **wrong}
+    """``problem``: why it has no form; ``refused``: why it does not run, with the ``values`` that were typed."""
     places = [
         (row.id, one_line(row.title) or UNTITLED)
         for row in conversations.list_recent(site.store, limit=NEWEST)
     ]
     return site.page(
         "playbooks/one.html",
-        status=422 if wrong else 200,
-        toast=saved(request),
-        playbook=view,
-        text=plain(text),
-        wrong=wrong,
+        status=422 if problem else status,
+        toast=saved(request) if request else None,
+        playbook=playbook_view(playbook) if playbook else None,
+        form=form,
+        problem=problem,
+        refused=refused,
         values=values or {},
         places=places,
         **site.scenes.shell(screen="playbooks"),
     )
-
-
-def _view(playbook: Playbook) -> PlaybookView:
-    steps = tuple(
-        (one_line(str(step.get("title"))), one_line(str(step.get("assignee")))) for step in playbook.steps
-    )
-    return PlaybookView(playbook.id, one_line(playbook.name), steps, playbook.holes)

@@ -80,6 +80,8 @@ def routes(assets: Assets) -> list[BaseRoute]:
         Route("/playbooks", playbooks.page),
         Route("/playbooks", playbooks.take, methods=["POST"]),
         Route("/playbooks/{playbook}", playbooks.one),
+        Route("/new-playbook", playbooks.new),
+        Route("/new-playbook", playbooks.create, methods=["POST"]),
         Route("/playbook-files/{playbook}", playbooks.file),
         Route("/playbooks/{playbook}/{act}", playbooks.act, methods=["POST"]),
         Route("/jobs", jobs.page),

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, field, replace
 from typing import Any
 
 from app.infra.files import write_atomic
@@ -25,10 +26,23 @@ MOST = 500
 
 LONGEST_NAME = 80
 
+LONGEST_DESCRIPTION = 500
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _HOLE = re.compile(r"\{\{\s*([A-Za-z][A-Za-z0-9_]*)\s*\}\}")
 _PLANS_OWN = re.compile(r"user_message|step_[0-9]+")
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _NOT_ID = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What a run asks for, to be filled into the holes of its name."""
+
+    name: str
+    label: str = ""
+    """The question; empty where the name says it."""
+    default: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +51,16 @@ class Playbook:
     name: str
     steps: tuple[Mapping[str, Any], ...] = field(default=())
     """As ``set_plan`` takes them; whether they make a plan is the room's to say."""
+    description: str = ""
+    about: tuple[Parameter, ...] = ()
+    """What is said of its parameters; one that nothing is said of is called by its name."""
 
     @property
-    def holes(self) -> tuple[str, ...]:
-        """What is asked for at a run, in the order in which it comes."""
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What is asked for at a run, in the order in which it comes in the steps."""
         texts = (str(step.get(part) or "") for step in self.steps for part in ("title", "input"))
-        found = (hole[1] for text in texts for hole in _HOLE.finditer(text))
-        return tuple(dict.fromkeys(name for name in found if not _PLANS_OWN.fullmatch(name)))
+        known = {parameter.name: parameter for parameter in self.about}
+        return tuple(known.get(name, Parameter(name)) for name in holes(texts))
 
     def filled(self, values: Mapping[str, str]) -> list[dict[str, Any]]:
         """Its steps with the holes filled in. Braces in a value are text, not holes of the plan."""
@@ -60,7 +77,21 @@ class Playbook:
 
     def written(self) -> str:
         """Its file: what is exported, and imported again."""
-        return json.dumps({"name": self.name, "steps": list(self.steps)}, ensure_ascii=False, indent=2) + "\n"
+        about = [asdict(parameter) for parameter in self.about]
+        parts = {"name": self.name, "description": self.description, "parameters": about, "steps": self.steps}
+        told = {name: value for name, value in parts.items() if value}
+        return json.dumps(told, ensure_ascii=False, indent=2) + "\n"
+
+
+def holes(texts: Iterable[str]) -> tuple[str, ...]:
+    """The names of the parameters in texts, as they come; what a plan itself fills in is none."""
+    found = (hole[1] for text in texts for hole in _HOLE.finditer(text))
+    return tuple(dict.fromkeys(name for name in found if not _PLANS_OWN.fullmatch(name)))
+
+
+def version_of(text: str) -> str:
+    """Tells one state of a file from another."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def read_playbook(text: str, id: str = "") -> Playbook:
@@ -77,7 +108,16 @@ def read_playbook(text: str, id: str = "") -> Playbook:
     if not all(isinstance(step, dict) for step in given["steps"]) or not given["steps"]:
         raise InvalidPlaybook("A playbook needs at least one step, and each is an object.")
     steps = tuple(clean(step) for step in given["steps"])
-    return Playbook(id, clean_text(" ".join(name.split()))[:LONGEST_NAME], steps)
+    description = given.get("description", "")
+    if not isinstance(description, str):
+        raise InvalidPlaybook('The "description" of a playbook is a text.')
+    return Playbook(
+        id,
+        clean_text(" ".join(name.split()))[:LONGEST_NAME],
+        steps,
+        clean_text(description.strip())[:LONGEST_DESCRIPTION],
+        tuple(_parameters(given.get("parameters", []))),
+    )
 
 
 def list_playbooks(folder: DataFolder) -> list[Playbook]:
@@ -107,7 +147,7 @@ def load_text(folder: DataFolder, id: str) -> str:
 def save_playbook(folder: DataFolder, playbook: Playbook) -> Playbook:
     """Under its id, or, where it has none, under a new one made of its name. Raises ``StorageError``."""
     id = playbook.id or _free_id(folder, playbook.name)
-    kept = Playbook(id, playbook.name, playbook.steps)
+    kept = replace(playbook, id=id)
     try:
         folder.playbooks.mkdir(mode=0o700, exist_ok=True)
         write_atomic(folder.playbooks / f"{id}.json", kept.written().encode())
@@ -126,6 +166,23 @@ def kept_steps(steps: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any], .
     """Of the steps of a plan what it was given, without what became of them."""
     given = ("index", "title", "assignee", "input", "wait_for", "on_failure", "fields")
     return tuple({name: step[name] for name in given if step.get(name) not in (None, "")} for step in steps)
+
+
+def _parameters(given: Any) -> Iterator[Parameter]:
+    wrong = InvalidPlaybook(
+        '"parameters" is a list of objects, each with a "name", and "label" and "default" as texts.'
+    )
+    if not isinstance(given, list):
+        raise wrong
+    for one in given:
+        if not isinstance(one, dict) or not one.keys() <= {"name", "label", "default"}:
+            raise wrong
+        parameter = Parameter(**{"name": "", **clean(one)})
+        if not all(isinstance(text, str) for text in astuple(parameter)) or not _NAME.fullmatch(
+            parameter.name
+        ):
+            raise wrong
+        yield parameter
 
 
 def _ids(folder: DataFolder) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from app.group_chat.plan_check import check_plan
-from app.group_chat.plan_templates import fill, references
+from app.group_chat.plan_templates import fill, references, renumbered
 from app.group_chat.plan_values import Plan
 from app.group_chat.visibility import Request
 
@@ -59,3 +59,10 @@ def test_references_are_found_with_what_they_want() -> None:
 def test_a_hostile_template_is_read_all_the_same(piece: str) -> None:
     text = piece * (100_000 // len(piece))
     assert fill(text, plan()) == text
+
+
+def test_references_follow_the_steps_when_these_have_other_numbers() -> None:
+    text = "{{step_1.output_summary}}, {{ step_2.output_files }}, {{step_3}}, {{user_message}}, step_1, {{x}}"
+    assert renumbered(text, {1: 2, 2: 1}) == (
+        "{{step_2.output_summary}}, {{ step_1.output_files }}, {{step_3}}, {{user_message}}, step_1, {{x}}"
+    )

@@ -13,6 +13,7 @@ from tests.group_chat.plans import set_plan, step
 from tests.group_chat.teams import TeamModel, heard
 from tests.web.pages import Open
 from tests.web.test_team_page import post, quiet, team
+from tests.web.tree import read_tree
 
 pytestmark = pytest.mark.anyio
 
@@ -87,19 +88,139 @@ async def test_a_playbook_runs_in_a_conversation_that_is_there(tmp_path: Path) -
         assert kept.row.state == "done"
 
 
-async def test_its_file_is_changed_refused_in_words_and_removed(tmp_path: Path) -> None:
+FORM = {
+    "do": "save",
+    "name": "Release notes",
+    "description": "What is new.",
+    "steps": "2",
+    "step-1-title": "Write",
+    "step-1-assignee": "writer",
+    "step-1-input": "Notes of {{version}}.",
+    "step-1-on_failure": "ask_commander",
+    "step-2-title": "Check",
+    "step-2-assignee": "coder",
+    "step-2-input": "{{step_1.output_summary}}",
+    "step-2-after": "1",
+    "step-2-on_failure": "continue",
+    "parameter": "version",
+    "label-version": "Which version?",
+    "default-version": "1.0",
+}
+
+
+def field(text: str, name: str) -> dict[str, str]:
+    """The attributes of a field on a page."""
+    root = read_tree(text)
+    return next(each.attributes for each in root.walk() if each.attributes.get("name") == name)
+
+
+async def seen(opened: Open) -> str:
+    return field((await opened.browser.get("/playbooks/release-notes")).text, "seen")["value"]
+
+
+async def test_a_playbook_is_made_with_a_form_and_changed_with_it(tmp_path: Path) -> None:
     async with team(tmp_path, TeamModel()) as (opened, _):
-        keep(opened)
-        wrong = {**NOTES, "steps": [{"index": 1, "title": "Write", "assignee": "nobody <b>"}]}
-        got = await opened.browser.post("/playbooks/release-notes/save", {"text": json.dumps(wrong)})
-        assert (got.status, "It can be one of:" in got.text, "nobody <b>" in got.text) == (422, True, False)
-        got = await opened.browser.post(
-            "/playbooks/release-notes/save", {"text": json.dumps({**NOTES, "name": "New"})}
-        )
-        assert got.status == 303
+        assert "New playbook" in (await opened.browser.get("/new-playbook")).text
+        got = await opened.browser.post("/new-playbook", FORM)
+        assert (got.status, got.header("location")) == (303, "/playbooks/release-notes?saved")
+        kept = json.loads((await opened.browser.get("/playbook-files/release-notes")).text)
+        assert kept == {
+            "name": "Release notes",
+            "description": "What is new.",
+            "parameters": [{"name": "version", "label": "Which version?", "default": "1.0"}],
+            "steps": [
+                {
+                    "index": 1,
+                    "title": "Write",
+                    "assignee": "writer",
+                    "input": "Notes of {{version}}.",
+                    "wait_for": [],
+                    "on_failure": "ask_commander",
+                },
+                {
+                    "index": 2,
+                    "title": "Check",
+                    "assignee": "coder",
+                    "input": "{{step_1.output_summary}}",
+                    "wait_for": [1],
+                    "on_failure": "continue",
+                },
+            ],
+        }
+        page = (await opened.browser.get("/playbooks/release-notes")).text
+        assert field(page, "hole-version")["value"] == "1.0"
+        assert "Which version?" in page
+        changed = {**FORM, "name": "New", "seen": await seen(opened)}
+        assert (await opened.browser.post("/playbooks/release-notes/edit", changed)).status == 303
         assert "New" in (await opened.browser.get("/playbooks")).text
         assert (await opened.browser.post("/playbooks/release-notes/remove", {})).status == 303
         assert (await opened.browser.get("/playbooks/release-notes")).status == 404
+
+
+@pytest.mark.parametrize(
+    ("wrong", "name", "words"),
+    [
+        ({"name": " "}, "name", "Give it a name."),
+        ({"step-1-title": ""}, "step-1-title", "Step 1 needs a title."),
+        ({"step-2-assignee": "nobody <b>"}, "step-2-assignee", "It can be one of:"),
+        ({"step-2-after": "1, soon"}, "step-2-after", "which does not exist"),
+        ({"step-1-input": "{{step_2.output_summary}}"}, "step-1-input", "which comes later"),
+    ],
+)
+async def test_what_is_wrong_stands_beside_its_field_and_what_was_typed_stays(
+    tmp_path: Path, wrong: dict[str, str], name: str, words: str
+) -> None:
+    async with team(tmp_path, TeamModel()) as (opened, _):
+        got = await opened.browser.post("/new-playbook", {**FORM, **wrong})
+        assert (got.status, "nobody <b>" in got.text) == (422, False)
+        invalid = field(got.text, name)
+        assert invalid["aria-invalid"] == "true"
+        note = next(
+            one
+            for one in read_tree(got.text).walk()
+            if one.attributes.get("id") == invalid["aria-describedby"]
+        )
+        assert words in note.text
+        assert field(got.text, "label-version")["value"] == "Which version?"
+        assert not list(opened.site.folder.playbooks.glob("*"))
+
+
+async def test_steps_are_added_moved_and_removed_on_the_page_and_nothing_is_stored_by_it(
+    tmp_path: Path,
+) -> None:
+    async with team(tmp_path, TeamModel()) as (opened, _):
+        added = (await opened.browser.post("/new-playbook", {**FORM, "do": "add"})).text
+        assert (field(added, "steps")["value"], field(added, "step-3-after")["value"]) == ("3", "2")
+        assert "autofocus" in field(added, "step-3-title")
+        moved = (await opened.browser.post("/new-playbook", {**FORM, "do": "up-2"})).text
+        assert [field(moved, f"step-{index}-title")["value"] for index in (1, 2)] == ["Check", "Write"]
+        fewer = (await opened.browser.post("/new-playbook", {**FORM, "do": "remove-1"})).text
+        assert (field(fewer, "steps")["value"], field(fewer, "step-1-title")["value"]) == ("1", "Check")
+        assert (await opened.browser.post("/new-playbook", {**FORM, "do": "dance"})).status == 404
+        assert not list(opened.site.folder.playbooks.glob("*"))
+
+
+async def test_a_playbook_that_was_changed_elsewhere_is_not_saved_over_without_a_word(tmp_path: Path) -> None:
+    async with team(tmp_path, TeamModel()) as (opened, _):
+        keep(opened)
+        before = await seen(opened)
+        other = {**FORM, "seen": before, "name": "Theirs"}
+        assert (await opened.browser.post("/playbooks/release-notes/edit", other)).status == 303
+        mine = {**FORM, "seen": before, "name": "Mine"}
+        got = await opened.browser.post("/playbooks/release-notes/edit", mine)
+        assert (got.status, field(got.text, "name")["value"]) == (409, "Mine")
+        again = {**mine, "seen": field(got.text, "seen")["value"]}
+        assert (await opened.browser.post("/playbooks/release-notes/edit", again)).status == 303
+
+
+async def test_a_playbook_that_cannot_run_any_more_says_why_and_makes_no_conversation(tmp_path: Path) -> None:
+    async with team(tmp_path, TeamModel()) as (opened, _):
+        steps = [{"index": 1, "title": "Write", "assignee": "gone"}]
+        (opened.site.folder.playbooks / "old.json").write_text(json.dumps({"name": "Old", "steps": steps}))
+        before = len(conversations.list_recent(opened.bench.store))
+        got = await opened.browser.post("/playbooks/old/run", {"conversation": ""})
+        assert (got.status, "It cannot run as it is. Step 1 is given to" in got.text) == (422, True)
+        assert len(conversations.list_recent(opened.bench.store)) == before
 
 
 async def test_a_file_that_is_none_is_refused_where_it_was_chosen(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from app.infra.paths import DataFolder
 from app.workspace.errors import InvalidPlaybook, NotFound
 from app.workspace.playbooks import (
+    Parameter,
     Playbook,
     kept_steps,
     list_playbooks,
@@ -32,7 +33,7 @@ STEPS = (
         "input": "{{step_1.output_summary}} {{user_message}}",
     },
 )
-NOTES = Playbook("", "Release notes", STEPS)
+NOTES = Playbook("", "Release notes", STEPS, "What is new.", (Parameter("reader", "Who reads it?", "users"),))
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def folder(tmp_path: Path) -> DataFolder:
 
 
 def test_what_it_asks_for_is_in_the_order_of_its_text_and_what_a_plan_fills_in_is_not_asked() -> None:
-    assert NOTES.holes == ("version", "reader")
+    assert NOTES.parameters == (Parameter("version"), Parameter("reader", "Who reads it?", "users"))
 
 
 def test_holes_are_filled_in_and_braces_of_a_value_are_text() -> None:
@@ -84,6 +85,11 @@ def test_an_id_is_no_path(folder: DataFolder, id: str) -> None:
         ('{"steps": [{}]}', '"name"'),
         ('{"name": "x", "steps": []}', "at least one step"),
         ('{"name": "x", "steps": [1]}', "is an object"),
+        ('{"name": "x", "steps": [{}], "description": 1}', "is a text"),
+        ('{"name": "x", "steps": [{}], "parameters": {}}', "is a list"),
+        ('{"name": "x", "steps": [{}], "parameters": [{"name": "a b"}]}', 'each with a "name"'),
+        ('{"name": "x", "steps": [{}], "parameters": [{"name": "a", "label": 1}]}', "as texts"),
+        ('{"name": "x", "steps": [{}], "parameters": [{"name": "a", "more": ""}]}', "as texts"),
     ],
 )
 def test_what_is_none_is_refused_with_what_is_missing(text: str, why: str) -> None:
