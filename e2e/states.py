@@ -376,6 +376,19 @@ def plan(stage: Stage) -> None:
     expect(panel.get_by_role("form", name="Edit step 6")).to_be_visible()
 
 
+def proposed_plan(stage: Stage) -> None:
+    """It is shown as the board that it will be, before it begins."""
+    talk = stage.talk()
+    stage.server.post(f"{talk.path}/access", access="cautious")
+    stage.llm.script(
+        say("It is a plan.", calls=[call("set_plan", {"steps": HARBOUR})]),
+        say("Then not."),
+        member="Commander",
+    )
+    talk.say("Prepare the November harbour report.")
+    expect(stage.page.get_by_role("dialog").get_by_role("list", name="Steps")).to_contain_text("Draw a chart")
+
+
 def playbooks(stage: Stage) -> None:
     """A list with one that asks for something, and a file that was none."""
     keep_playbook(stage.server)
@@ -632,6 +645,7 @@ STATES: Mapping[str, Callable[[Stage], None]] = {
     "team-done": team_done,
     "task": task,
     "plan": plan,
+    "proposed-plan": proposed_plan,
     "playbooks": playbooks,
     "playbook": playbook,
     "handed-off": handed_off,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, get_args
 
@@ -178,7 +178,12 @@ def subject(waiting: Waiting) -> dict[str, Any]:
         "payload": shown_in_lines(question.payload),
         "reasons": [shown(reason) for reason in question.reasons],
         "facts": [[name, shown(value)] for name, value in question.facts],
+        "steps": [_shown_step(step) for step in question.steps],
         "rules": [shown(rule.text) for rule in question.rules],
         "offers": list(waiting.offers),
         "may_add_network": question.may_add_network,
     }
+
+
+def _shown_step(step: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: shown_in_lines(value) if isinstance(value, str) else value for name, value in step.items()}

@@ -13,6 +13,8 @@ from app.hands.permissions.access import decide
 from app.hands.permissions.question import Judgement, Passed, Policy, Question
 from app.hands.permissions.verdict import Finding, about
 
+_DRAWN = ("index", "title", "assignee", "input", "wait_for")
+
 _BEGINS = Finding("changes", "", "its steps begin by themselves, and access is cautious")
 
 
@@ -27,7 +29,8 @@ class PlanQuestions:
         plan = check_plan(call.arguments["steps"], self.member_ids())
         if decision.kind == "allow" or isinstance(plan, PlanRefused):
             return Passed()
-        return Question("plan", payload="\n".join(_lines(plan)), reasons=decision.reasons)
+        steps = tuple({part: getattr(step, part) for part in _DRAWN} for step in plan.steps)
+        return Question("plan", payload="\n".join(_lines(plan)), reasons=decision.reasons, steps=steps)
 
 
 def _lines(plan: Plan) -> Iterator[str]:

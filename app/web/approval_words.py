@@ -7,7 +7,9 @@ from typing import Any
 
 from app.group_chat.approvals import TOO_LATE
 from app.web.entries import ApprovalView
+from app.web.member_words import FindAgent, nobody
 from app.web.plain import one_line, plain
+from app.web.proposed_plans import proposed_plan
 from app.web.times import local
 from app.workspace.rows import MessageRow
 
@@ -31,7 +33,7 @@ _DECIDED = {
 }
 
 
-def approval_view(row: MessageRow, frame: Mapping[str, Any]) -> ApprovalView:
+def approval_view(row: MessageRow, frame: Mapping[str, Any], agents: FindAgent = nobody) -> ApprovalView:
     data = row.data
     wants, what = _WANTS.get(str(data.get("approval")), ("wants to go on", "What"))
     decision, waits = str(data.get("decision") or ""), row.state == "streaming"
@@ -42,6 +44,7 @@ def approval_view(row: MessageRow, frame: Mapping[str, Any]) -> ApprovalView:
         question=f"{frame['label']} {wants}",
         what=what,
         payload=plain(str(data.get("payload") or "")),
+        plan=proposed_plan(data.get("steps") or (), agents),
         reasons=tuple(one_line(str(reason)) for reason in data.get("reasons") or ()),
         facts=tuple((one_line(str(name)), one_line(str(value))) for name, value in data.get("facts") or ()),
         rules=tuple(one_line(str(rule)) for rule in data.get("rules") or ()),

@@ -16,6 +16,7 @@ from app.web.long_texts import Rest
 from app.web.member_words import Person
 from app.web.notices import NoticeWords
 from app.web.others import Other
+from app.web.proposed_plans import ProposedPlan
 from app.web.tool_words import Output, Shown
 from app.workspace.rows import MessageState
 
@@ -158,6 +159,8 @@ class ApprovalView(Entry):
     what: str
     """What the payload is: ``Command``, ``Change``."""
     payload: str
+    plan: ProposedPlan | None
+    """Of a plan: what is drawn in the place of the payload."""
     reasons: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
     may_add_network: bool

@@ -75,7 +75,7 @@ def message_view(
         case "error":
             return _error(row, frame, agents)
         case "approval":
-            return approval_view(row, frame)
+            return approval_view(row, frame, agents)
         case "form":
             return form_view(row, frame)
         case "dispatch":

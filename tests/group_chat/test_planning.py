@@ -113,6 +113,9 @@ async def test_cautious_access_shows_the_steps_and_asks_first(tmp_path: Path) ->
                 await anyio.lowlevel.checkpoint()
         assert asked[0].data["approval"] == "plan"
         assert asked[0].data["payload"] == "1. Part 1 (coder)\n   Count."
+        assert asked[0].data["steps"] == [
+            {"index": 1, "title": "Part 1", "assignee": "coder", "input": "Count.", "wait_for": []}
+        ]
         await at.room.decide(asked[0].id, "deny")
         await at.quiet()
         assert plans.find_plan(at.store, at.room.id) is None

@@ -122,6 +122,14 @@ def every_form() -> Form:
     return form
 
 
+PROPOSED = [
+    {"index": 1, "title": "Count <b>all</b>", "assignee": "coder", "input": "<i>Now</i>.", "wait_for": []},
+    {"index": 2, "title": "Say", "assignee": "user", "input": "", "wait_for": [1]},
+    {"index": 3, "title": "Print", "assignee": "writer", "input": "", "wait_for": [1]},
+]
+"""The steps of a plan that is asked about."""
+
+
 def every_row() -> list[MessageRow]:
     """Every kind in every state that it can have."""
     call = {"call_id": "c", "name": "read_file", "arguments": {"path": "a.txt"}, "duration_ms": 412}
@@ -172,6 +180,7 @@ def every_row() -> list[MessageRow]:
             **{**asks, "rules": [], "offers": ["allow_once", "deny"], "may_add_network": True},
         ),
         row("approval", "streaming", **{**asks, "rules": ["git push origin main", "git push origin …"]}),
+        row("approval", "streaming", **{**asks, "approval": "plan", "steps": PROPOSED}),
         row("approval", decision="allow_once", decided_at=TIME, **asks),
         row("approval", decision="deny", reason="Not <b>now</b>", decided_at=TIME, **asks),
         row("approval", "interrupted", **asks),

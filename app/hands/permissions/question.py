@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from app.engine.messages import ToolCall
 from app.engine.tools import Tool
@@ -28,6 +28,8 @@ class Question:
     """Why it asks, a sentence each."""
     facts: tuple[tuple[str, str], ...] = ()
     """What else there is to know: a name and a value each."""
+    steps: tuple[Mapping[str, Any], ...] = ()
+    """Of a plan: the payload step by step, to be drawn; each has index, title, assignee, input and wait_for."""
     rules: tuple[Rule, ...] = ()
     """Each would let it pass another time, the narrowest first; none where it could never match again."""
     permit: Permit = NOTHING_MORE
