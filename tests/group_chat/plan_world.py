@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
-import tempfile
 from collections.abc import AsyncGenerator, Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -13,7 +10,6 @@ from random import Random
 from typing import Any
 
 import anyio
-import pytest
 
 from app.engine.errors import ProviderError
 from app.engine.provider import ModelRequest, Stop, StreamBatch, StreamEvent
@@ -23,12 +19,10 @@ from app.group_chat.plan_records import KeptPlan, find_kept, read
 from app.group_chat.plan_values import Status
 from app.workspace import conversations
 from app.workspace.settings import set_setting
-from tests.fakes.virtual_time import VirtualLoop, virtual_loop
+from tests.fakes.virtual_time import VirtualLoop
 from tests.group_chat.team_minds import Minds
-from tests.group_chat.team_world import LONGEST_GAP, TeamWorld, empty_folder
+from tests.group_chat.team_world import LONGEST_GAP, Look, TeamWorld
 from tests.group_chat.teams import member_of
-
-Look = Callable[[Any], None]
 
 Shape = Callable[[Random], list[dict[str, Any]]]
 """Of a plan: the steps that Commander sets."""
@@ -244,19 +238,3 @@ def diamond(_: Random) -> list[dict[str, Any]]:
         {"index": 3, "title": "Three", "assignee": "tutor", "wait_for": [1]},
         {"index": 4, "title": "Four", "assignee": "coder", "wait_for": [2, 3]},
     ]
-
-
-def live_plans(seed: int, look: Look, then: Look, make: type[PlanWorld] = PlanWorld) -> None:
-    """One life; ``then`` looks back at it. What is wrong is raised, with the story of the life."""
-    with virtual_loop(Random(seed + 2)) as loop, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "fsync", lambda _: None)
-        root = Path(tempfile.mkdtemp())
-        shutil.copytree(empty_folder().name, root / "data")
-        world = make(seed, loop, root, look, then)
-        try:
-            loop.run_until_complete(world.live())
-        except BaseException as wrong:
-            wrong.add_note("\n".join(world.story))
-            raise
-        finally:
-            shutil.rmtree(root)

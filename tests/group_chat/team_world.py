@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -54,7 +54,8 @@ LONGEST_LIFE = 3600.0
 """Seconds of its own time, once everybody is calm, within which a room has become quiet."""
 
 
-Look = Callable[["TeamWorld"], None]
+Look = Callable[[Any], None]
+"""At a world, or back at one."""
 
 
 class TeamWorld:
@@ -414,17 +415,29 @@ def empty_folder() -> tempfile.TemporaryDirectory[str]:
     return folder
 
 
-def live(seed: int, look: Look, then: Look) -> None:
-    """One life; ``then`` looks back at it. What is wrong is raised, with the story of the life."""
-    with virtual_loop(Random(seed + 2)) as loop, pytest.MonkeyPatch.context() as patch:
+def live(request: pytest.FixtureRequest, make: type[TeamWorld], look: Look, then: Look) -> None:
+    """As many lives as ``--rooms`` says, or that of ``--room``; ``look`` at each while it goes on, ``then`` back at it.
+
+    What is wrong is raised, with the story of the life and the command that lives it again.
+    """
+    only, rooms = request.config.getoption("--room"), request.config.getoption("--rooms")
+    for seed in range(rooms) if only is None else (only,):
+        with own_time(Random(seed + 2)) as (loop, root):
+            world = make(seed, loop, root, look, then)
+            try:
+                loop.run_until_complete(world.live())
+            except BaseException as wrong:
+                test = f"{request.path} -k {request.node.name}"
+                wrong.add_note("\n".join(world.story))
+                wrong.add_note(f"Again: .venv/bin/python -m pytest -q -p no:playwright {test} --room {seed}")
+                raise
+
+
+@contextmanager
+def own_time(random: Random) -> Iterator[tuple[VirtualLoop, Path]]:
+    """A loop on which time is its own, and a folder with an empty data folder in it, whose disk costs nothing."""
+    with virtual_loop(random) as loop, pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda _: None)
-        root = Path(tempfile.mkdtemp())
-        shutil.copytree(empty_folder().name, root / "data")
-        world = TeamWorld(seed, loop, root, look, then)
-        try:
-            loop.run_until_complete(world.live())
-        except BaseException as wrong:
-            wrong.add_note("\n".join(world.story))
-            raise
-        finally:
-            shutil.rmtree(root)
+        with tempfile.TemporaryDirectory() as root:
+            shutil.copytree(empty_folder().name, Path(root) / "data")
+            yield loop, Path(root)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
 from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -22,10 +20,10 @@ from app.group_chat.roles import COMMANDER, USER
 from app.workspace import plans, tasks
 from app.workspace.settings import set_setting
 from tests.case_tables import load_jsonl
-from tests.fakes.virtual_time import LoopClock, VirtualLoop, virtual_loop
+from tests.fakes.virtual_time import LoopClock
 from tests.group_chat.plans import REFUSED, plan_at
 from tests.group_chat.rooms import House, house
-from tests.group_chat.team_world import empty_folder
+from tests.group_chat.team_world import own_time
 from tests.group_chat.teams import TeamModel, heard, member_of, results
 
 TICK = 60.0
@@ -57,27 +55,15 @@ class Timed(TeamModel):
 
 
 @pytest.mark.parametrize("row", PLAYED, ids=[row["id"] for row in PLAYED])
-def test_a_room_works_a_plan_off_as_the_table_says(
-    row: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with its_own_time(tmp_path, monkeypatch) as loop:
-        loop.run_until_complete(play(row, tmp_path, LoopClock(loop)))
+def test_a_room_works_a_plan_off_as_the_table_says(row: dict[str, Any]) -> None:
+    with own_time(Random(0)) as (loop, folder):
+        loop.run_until_complete(play(row, folder, LoopClock(loop)))
 
 
 @pytest.mark.parametrize("row", REFUSED_ROWS, ids=[row["id"] for row in REFUSED_ROWS])
-def test_a_room_refuses_what_the_table_refuses(
-    row: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with its_own_time(tmp_path, monkeypatch) as loop:
-        loop.run_until_complete(refuse(row, tmp_path, LoopClock(loop)))
-
-
-@contextmanager
-def its_own_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[VirtualLoop]:
-    monkeypatch.setattr(os, "fsync", lambda _: None)
-    shutil.copytree(empty_folder().name, tmp_path / "data")
-    with virtual_loop(Random(0)) as loop:
-        yield loop
+def test_a_room_refuses_what_the_table_refuses(row: dict[str, Any]) -> None:
+    with own_time(Random(0)) as (loop, folder):
+        loop.run_until_complete(refuse(row, folder, LoopClock(loop)))
 
 
 async def refuse(row: dict[str, Any], folder: Path, clock: LoopClock) -> None:

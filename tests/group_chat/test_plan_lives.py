@@ -12,22 +12,13 @@ import pytest
 from app.group_chat.plan_tasks import PlanTask
 from app.group_chat.plan_values import Status
 from app.workspace.rows import TaskRow
-from tests.group_chat.plan_world import AtOnce, PlanWorld, live_plans
+from tests.group_chat.plan_world import AtOnce, PlanWorld
+from tests.group_chat.team_world import live
 from tests.group_chat.test_plan_steps import ARROWS
 
 
-def lives(request: pytest.FixtureRequest) -> range | tuple[int]:
-    only, rooms = request.config.getoption("--room"), request.config.getoption("--rooms")
-    return range(rooms) if only is None else (only,)
-
-
 def test_a_plan_keeps_its_promises_through_any_life(request: pytest.FixtureRequest) -> None:
-    for seed in lives(request):
-        try:
-            live_plans(seed, look, look_back)
-        except BaseException as wrong:
-            wrong.add_note(f"Again: .venv/bin/python -m pytest -q -p no:playwright {__file__} --room {seed}")
-            raise
+    live(request, PlanWorld, look, look_back)
 
 
 def look(world: PlanWorld) -> None:
@@ -97,8 +88,7 @@ def _work(world: PlanWorld) -> list[TaskRow]:
 
 
 def test_two_ends_at_the_same_instant_begin_what_waits_for_both_once(request: pytest.FixtureRequest) -> None:
-    for seed in lives(request):
-        live_plans(seed, look, came_once, AtOnce)
+    live(request, AtOnce, look, came_once)
 
 
 def came_once(world: AtOnce) -> None:

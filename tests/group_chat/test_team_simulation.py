@@ -20,13 +20,7 @@ from tests.group_chat.team_world import TeamWorld, live
 
 
 def test_a_team_keeps_its_promises_through_any_life(request: pytest.FixtureRequest) -> None:
-    only, rooms = request.config.getoption("--room"), request.config.getoption("--rooms")
-    for seed in range(rooms) if only is None else (only,):
-        try:
-            live(seed, look, look_back)
-        except BaseException as wrong:
-            wrong.add_note(f"Again: .venv/bin/python -m pytest -q -p no:playwright {__file__} --room {seed}")
-            raise
+    live(request, TeamWorld, look, look_back)
 
 
 def look(world: TeamWorld) -> None:
