@@ -27,6 +27,7 @@ def dispatch_view(row: MessageRow, frame: Mapping[str, Any], agents: FindAgent) 
         beside=bool(row.data.get("beside")),
         job=line,
         whole=text if line != text else "",
+        step=int(row.data.get("step") or 0),
         task=task_address(row),
         take_back=f"/conversations/{row.conversation}/floor" if is_held else "",
         **frame,

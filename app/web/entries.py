@@ -242,6 +242,8 @@ class DispatchView(Entry):
     """Its first line, or the reason."""
     whole: str
     """All of it, where that is more."""
+    step: int
+    """Of a plan; 0 for what is of none."""
     task: str
     """Address of the task, where it is one."""
     take_back: str

@@ -35,7 +35,10 @@ async def page(request: Request) -> Response:
 
 
 async def take(request: Request) -> Response:
-    """A new one: from a plan of a conversation, or from a file."""
+    """A new one: from a plan of a conversation, or from a file.
+
+    A file of a Plancia with other agents is right but for them: it is put right in the form before it is saved.
+    """
     site = site_of(request)
     form = await request.form(max_files=1, max_fields=10, max_part_size=LARGEST)
     try:
@@ -51,8 +54,11 @@ async def take(request: Request) -> Response:
             if not data or len(data) > LARGEST:
                 raise InvalidPlaybook("Choose the file of a playbook; it has 256 kB at most.")
             playbook = playbooks.read_playbook(data.decode(errors="replace"))
-            if wrong := wrong_in(playbook, _team(site)):
-                raise InvalidPlaybook(" ".join(wrong.values()))
+            wrong = wrong_in(playbook, _team(site))
+            if (0, "") in wrong:
+                raise InvalidPlaybook(wrong[0, ""])
+            if wrong:
+                return _page(site, None, _form(site, Draft.of(playbook, ""), wrong), status=422)
     except InvalidPlaybook as refused:
         return _list(request, refused=str(refused))
     kept = playbooks.save_playbook(site.folder, playbook)

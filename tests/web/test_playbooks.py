@@ -11,7 +11,8 @@ from app.engine.scripted import say
 from app.workspace import conversations, plans
 from tests.group_chat.plans import set_plan, step
 from tests.group_chat.teams import TeamModel, heard
-from tests.web.pages import Open
+from tests.web.asgi import Got, ask
+from tests.web.pages import HOST, SAME, Open
 from tests.web.test_team_page import post, quiet, team
 from tests.web.tree import read_tree
 
@@ -221,6 +222,27 @@ async def test_a_playbook_that_cannot_run_any_more_says_why_and_makes_no_convers
         got = await opened.browser.post("/playbooks/old/run", {"conversation": ""})
         assert (got.status, "It cannot run as it is. Step 1 is given to" in got.text) == (422, True)
         assert len(conversations.list_recent(opened.bench.store)) == before
+
+
+async def take_over(opened: Open, steps: list[dict[str, object]]) -> Got:
+    given = json.dumps({"name": "Theirs", "steps": steps})
+    part = (
+        f'--b\r\nContent-Disposition: form-data; name="file"; filename="x.json"\r\n\r\n{given}\r\n--b--\r\n'
+    )
+    headers = [HOST, opened.browser.cookie, SAME, ("content-type", "multipart/form-data; boundary=b")]
+    return await ask(opened.browser.app, "POST", "/playbooks", headers, body=[part.encode()])
+
+
+async def test_a_file_of_others_is_put_right_in_the_form_before_it_is_kept(tmp_path: Path) -> None:
+    async with team(tmp_path, TeamModel()) as (opened, _):
+        got = await take_over(opened, [{"index": 1, "title": "Write", "assignee": "their-writer"}])
+        assert (got.status, field(got.text, "step-1-assignee")["aria-invalid"]) == (422, "true")
+        assert field(got.text, "name")["value"] == "Theirs"
+        assert not list(opened.site.folder.playbooks.glob("*"))
+        got = await take_over(opened, [{"index": 7, "title": "Write", "assignee": "writer"}])
+        assert (got.status, "Number the steps from 1 to 1" in got.text) == (422, True)
+        got = await take_over(opened, [{"index": 1, "title": "Write", "assignee": "writer"}])
+        assert (got.status, got.header("location")) == (303, "/playbooks/theirs?saved")
 
 
 async def test_a_file_that_is_none_is_refused_where_it_was_chosen(tmp_path: Path) -> None:
