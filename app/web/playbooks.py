@@ -40,20 +40,16 @@ async def take(request: Request) -> Response:
     A file of a Plancia with other agents is right but for them: it is put right in the form before it is saved.
     """
     site = site_of(request)
-    form = await request.form(max_files=1, max_fields=10, max_part_size=LARGEST)
+    async with request.form(max_files=1, max_fields=10, max_part_size=LARGEST) as form:
+        plan, name, file = form.get("plan"), str(form.get("name") or ""), form.get("file")
+        data = await file.read(LARGEST + 1) if isinstance(file, UploadFile) else b""
     try:
-        if plan := form.get("plan"):
+        if plan:
             row = plans.load_plan(site.store, str(plan))
-            name = " ".join(str(form.get("name") or "").split()) or "Playbook"
-            playbook = Playbook(
-                "", name[: playbooks.LONGEST_NAME], playbooks.kept_steps(row.content["steps"])
-            )
+            called = (" ".join(name.split()) or "Playbook")[: playbooks.LONGEST_NAME]
+            playbook = Playbook("", called, playbooks.kept_steps(row.content["steps"]))
         else:
-            file = form.get("file")
-            data = await file.read(LARGEST + 1) if isinstance(file, UploadFile) else b""
-            if not data or len(data) > LARGEST:
-                raise InvalidPlaybook("Choose the file of a playbook; it has 256 kB at most.")
-            playbook = playbooks.read_playbook(data.decode(errors="replace"))
+            playbook = _read(data)
             wrong = wrong_in(playbook, _team(site))
             if (0, "") in wrong:
                 raise InvalidPlaybook(wrong[0, ""])
@@ -63,6 +59,13 @@ async def take(request: Request) -> Response:
         return _list(request, refused=str(refused))
     kept = playbooks.save_playbook(site.folder, playbook)
     return RedirectResponse(f"/playbooks/{kept.id}?saved", status_code=303)
+
+
+def _read(data: bytes) -> Playbook:
+    """From a file that was sent. Raises ``InvalidPlaybook``."""
+    if not data or len(data) > LARGEST:
+        raise InvalidPlaybook("Choose the file of a playbook; it has 256 kB at most.")
+    return playbooks.read_playbook(data.decode(errors="replace"))
 
 
 async def one(request: Request) -> Response:
