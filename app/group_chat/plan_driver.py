@@ -199,7 +199,7 @@ class PlanDriver:
             content=stored(plan),
             state=plan.state,
             begun=kept.row.begun or (None if plan.stopped else now),
-            ended=now if plan.state in ("done", "aborted") else None,
+            ended=(kept.row.ended or now) if plan.state in ("done", "aborted") else None,
         )
         figures = in_figures(row, plan, cut_off=is_cut_off(self._store, row.id))
         self._board.change(row.id, data=figures)

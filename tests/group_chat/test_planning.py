@@ -98,6 +98,9 @@ async def test_more_steps_are_done_at_the_same_time_as_soon_as_the_user_says_so(
             gate.set()
         await at.quiet()
         assert board(at) == ["done"] * 3
+        ended = plan_at(at).row.ended
+        await at.room.planning.set_parallel(3)
+        assert plan_at(at).row.ended == ended
         for wrong in (0, 21):
             with pytest.raises(CannotPlan, match="From 1 to 20"):
                 await at.room.planning.set_parallel(wrong)
