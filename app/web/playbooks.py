@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from app.group_chat.errors import CannotPlan
 from app.web.conversations import href, usual_workspace
 from app.web.forms import read_form
-from app.web.page_views import UNTITLED
+from app.web.page_views import UNTITLED, Toast
 from app.web.plain import one_line
 from app.web.playbook_drafts import Draft
 from app.web.playbook_views import Errors, PlaybookForm, playbook_form, playbook_view, wrong_in
@@ -71,8 +71,8 @@ def _read(data: bytes) -> Playbook:
 async def one(request: Request) -> Response:
     """One whose file cannot be read says what is wrong with it."""
     site, id = site_of(request), request.path_params["playbook"]
-    text = playbooks.load_text(site.folder, id)
     try:
+        text = playbooks.load_text(site.folder, id)
         playbook = playbooks.read_playbook(text, id)
     except InvalidPlaybook as broken:
         return _page(site, Playbook(id, id), None, problem=str(broken))
@@ -95,14 +95,17 @@ async def file(request: Request) -> Response:
 
 
 async def act(request: Request) -> Response:
-    """Run it, change it, or remove it."""
+    """Run it, change it, remove it, or bring it back."""
     site, id = site_of(request), request.path_params["playbook"]
     match request.path_params["act"]:
         case "edit":
             return await _edited(request, playbooks.load_playbook(site.folder, id))
         case "remove":
             playbooks.remove_playbook(site.folder, id)
-            return RedirectResponse("/playbooks?saved", status_code=303)
+            return RedirectResponse(f"/playbooks?removed={id}", status_code=303)
+        case "restore":
+            playbooks.restore_playbook(site.folder, id)
+            return RedirectResponse(f"/playbooks/{id}?saved", status_code=303)
         case "run":
             return await _run(request, playbooks.load_playbook(site.folder, id))
         case _:
@@ -185,11 +188,19 @@ def _list(request: Request, refused: str = "") -> Response:
     return site.page(
         "playbooks/page.html",
         status=422 if refused else 200,
-        toast=saved(request),
+        toast=saved(request) or _way_back(request),
         playbooks=[playbook_view(each) for each in playbooks.list_playbooks(site.folder)],
         refused=refused,
         **site.scenes.shell(screen="playbooks"),
     )
+
+
+def _way_back(request: Request) -> Toast | None:
+    """Says what was removed right before this page, and brings it back."""
+    id = request.query_params.get("removed", "")
+    if not playbooks.is_removed(site_of(request).folder, id):
+        return None
+    return Toast(f"Removed “{id}”.", undo=f"/playbooks/{id}/restore")
 
 
 def _page(

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from app.infra.files import write_atomic
@@ -137,11 +138,18 @@ def load_playbook(folder: DataFolder, id: str) -> Playbook:
 
 
 def load_text(folder: DataFolder, id: str) -> str:
-    """Raises ``NotFound``."""
-    path = folder.playbooks / f"{id}.json"
-    if not _ID.fullmatch(id) or not path.is_file() or path.stat().st_size > LARGEST:
+    """Raises ``NotFound``, and ``InvalidPlaybook`` for a file that is too large or cannot be opened."""
+    path = _path(folder, id)
+    if not path.is_file():
         raise NotFound(f"There is no playbook {id[:60]!r}.")
-    return path.read_text(encoding="utf-8", errors="replace")
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+    except OSError as error:
+        raise InvalidPlaybook(f"The file {path.name} cannot be opened ({error.strerror}).") from error
+    if len(data) > LARGEST:
+        raise InvalidPlaybook(f"The file {path.name} is larger than the 256 kB that a playbook has at most.")
+    return data.decode(errors="replace")
 
 
 def save_playbook(folder: DataFolder, playbook: Playbook) -> Playbook:
@@ -157,15 +165,49 @@ def save_playbook(folder: DataFolder, playbook: Playbook) -> Playbook:
 
 
 def remove_playbook(folder: DataFolder, id: str) -> None:
-    """Raises ``NotFound``."""
-    load_text(folder, id)
-    (folder.playbooks / f"{id}.json").unlink(missing_ok=True)
+    """Its file is set aside. Raises ``NotFound``, ``StorageError``."""
+    path = _path(folder, id)
+    if not path.is_file():
+        raise NotFound(f"There is no playbook {id[:60]!r}.")
+    _move(path, _aside(path))
+
+
+def is_removed(folder: DataFolder, id: str) -> bool:
+    """What was removed under this id can come back."""
+    return bool(_ID.fullmatch(id)) and _aside(_path(folder, id)).is_file() and not _path(folder, id).exists()
+
+
+def restore_playbook(folder: DataFolder, id: str) -> None:
+    """What was removed last under this id is back. Raises ``NotFound``, ``StorageError``."""
+    if not is_removed(folder, id):
+        raise NotFound(
+            f"No removed playbook {id[:60]!r} is kept, or there is another one of this name by now."
+        )
+    _move(_aside(_path(folder, id)), _path(folder, id))
 
 
 def kept_steps(steps: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
     """Of the steps of a plan what it was given, without what became of them."""
     given = ("index", "title", "assignee", "input", "wait_for", "on_failure", "fields")
     return tuple({name: step[name] for name in given if step.get(name) not in (None, "")} for step in steps)
+
+
+def _path(folder: DataFolder, id: str) -> Path:
+    """Raises ``NotFound`` for what is no id."""
+    if not _ID.fullmatch(id):
+        raise NotFound(f"There is no playbook {id[:60]!r}.")
+    return folder.playbooks / f"{id}.json"
+
+
+def _aside(path: Path) -> Path:
+    return path.with_suffix(".removed")
+
+
+def _move(path: Path, to: Path) -> None:
+    try:
+        path.replace(to)
+    except OSError as error:
+        raise StorageError(f"The file {path.name} could not be moved ({error.strerror}).") from error
 
 
 def _parameters(given: Any) -> Iterator[Parameter]:

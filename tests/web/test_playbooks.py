@@ -154,8 +154,11 @@ async def test_a_playbook_is_made_with_a_form_and_changed_with_it(tmp_path: Path
         changed = {**FORM, "name": "New", "seen": await seen(opened)}
         assert (await opened.browser.post("/playbooks/release-notes/edit", changed)).status == 303
         assert "New" in (await opened.browser.get("/playbooks")).text
-        assert (await opened.browser.post("/playbooks/release-notes/remove", {})).status == 303
+        gone = await opened.browser.post("/playbooks/release-notes/remove", {})
         assert (await opened.browser.get("/playbooks/release-notes")).status == 404
+        assert "/playbooks/release-notes/restore" in (await opened.browser.follow(gone)).text
+        assert (await opened.browser.post("/playbooks/release-notes/restore", {})).status == 303
+        assert (await opened.browser.get("/playbooks/release-notes")).status == 200
 
 
 @pytest.mark.parametrize(

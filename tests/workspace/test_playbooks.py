@@ -9,6 +9,7 @@ import pytest
 from app.infra.paths import DataFolder
 from app.workspace.errors import InvalidPlaybook, NotFound
 from app.workspace.playbooks import (
+    LARGEST,
     Parameter,
     Playbook,
     kept_steps,
@@ -16,6 +17,7 @@ from app.workspace.playbooks import (
     load_playbook,
     read_playbook,
     remove_playbook,
+    restore_playbook,
     save_playbook,
 )
 
@@ -65,9 +67,22 @@ def test_it_is_kept_under_a_name_of_its_own_and_what_is_exported_is_imported_aga
         load_playbook(folder, second.id)
 
 
-def test_a_file_that_was_broken_by_hand_stays_in_the_list(folder: DataFolder) -> None:
-    (folder.playbooks / "broken.json").write_text("{")
+@pytest.mark.parametrize("text", ["{", " " * (LARGEST + 1)])
+def test_a_file_that_was_broken_by_hand_stays_in_the_list(folder: DataFolder, text: str) -> None:
+    (folder.playbooks / "broken.json").write_text(text)
     assert [(each.id, each.steps) for each in list_playbooks(folder)] == [("broken", ())]
+
+
+def test_what_was_removed_comes_back_unless_another_one_has_its_name(folder: DataFolder) -> None:
+    kept = save_playbook(folder, NOTES)
+    remove_playbook(folder, kept.id)
+    assert list_playbooks(folder) == []
+    restore_playbook(folder, kept.id)
+    assert list_playbooks(folder) == [kept]
+    remove_playbook(folder, kept.id)
+    save_playbook(folder, NOTES)
+    with pytest.raises(NotFound):
+        restore_playbook(folder, kept.id)
 
 
 @pytest.mark.parametrize("id", ["../secrets", "a/b", "", "UPPER", "a.json"])
