@@ -84,21 +84,21 @@ async def test_a_large_result_is_kept_with_its_conversation_and_can_be_read_on(t
 
 
 async def test_the_setting_says_from_where_a_history_is_compacted(tmp_path: Path) -> None:
-    model = ScriptedModel(say("one"), say("## Goal\nnothing"), say("two"), window=8_000)
+    model = ScriptedModel(say("one"), say("## Goal\nnothing"), say("two"), window=16_000)
     async with house(tmp_path, model) as at:
         set_setting(at.store, "compaction.threshold", "0.5")
-        await at.say("tide " * 2_500)
+        await at.say("tide " * 5_000)
         await at.say("and now?")
         assert ("notice", "done", "compaction") in at.shape()
         assert model.requests[2].messages[0].summary is not None
 
 
 async def test_a_model_that_was_chosen_for_summaries_writes_them_and_no_answer(tmp_path: Path) -> None:
-    model = ScriptedModel(say("one"), say("## Goal\nnothing"), say("two"), window=8_000)
+    model = ScriptedModel(say("one"), say("## Goal\nnothing"), say("two"), window=16_000)
     async with house(tmp_path, model) as at:
         set_setting(at.store, "compaction.threshold", "0.5")
         set_setting(at.store, "model.auxiliary", "scripted/helper")
-        await at.say("tide " * 2_500)
+        await at.say("tide " * 5_000)
         await at.say("and now?")
         assert [request.model for request in model.requests] == ["model", "scripted/helper", "model"]
         assert sessions.session_of(at.store, at.room.id, "commander").model == "scripted/model"
