@@ -24,19 +24,36 @@ ROUNDS = 15
 NOW = "2026-11-30T14:00:00.000Z"
 
 
+PROSE = """\
+The harbour lies in the lee of the cape, and the tide runs along the quay. "Low water" is at six:
+until then nothing of more than two metres comes in.
+
+- the north quay is for *fishing boats*
+- the south quay is for guests, see `moorings.md`
+
+"""
+CODE = """\
+def depth(quay: str, hour: int) -> float:
+    \"\"\"Metres of water at a quay.\"\"\"
+    if quay not in QUAYS:
+        raise ValueError(f"There is no quay {quay!r}.\\n")
+\treturn QUAYS[quay] + TIDE[hour % 12]
+
+"""
+
+
 def history() -> list[Message]:
-    """Questions, calls, results and answers that fill the file."""
-    text = "The harbour lies in the lee of the cape, and the tide runs along the quay. " * (
-        BYTES // MESSAGES // 75
-    )
+    """Questions, calls, results and answers that fill the file: text with line ends and quotes, as it comes."""
+    each = BYTES // MESSAGES
+    prose, code = PROSE * (each // len(PROSE)), CODE * (each // len(CODE))
     turns: list[Message] = []
     for number in range(MESSAGES // 4):
         asked = ToolCall(f"c{number}", "read_file", {"path": f"notes/{number}.md", "range": None})
         turns += [
-            Message("user", (Text(text),), f"u{number}", NOW),
-            Message("assistant", (Text(text), asked), f"a{number}", NOW),
-            Message("tool", (ToolResult(asked.id, text),), f"t{number}", NOW),
-            Message("assistant", (Text(text),), f"e{number}", NOW),
+            Message("user", (Text(prose),), f"u{number}", NOW),
+            Message("assistant", (Text(prose), asked), f"a{number}", NOW),
+            Message("tool", (ToolResult(asked.id, code),), f"t{number}", NOW),
+            Message("assistant", (Text(prose),), f"e{number}", NOW),
         ]
     return turns
 
