@@ -196,7 +196,7 @@ def read_arguments(text: str, *, blank_is_empty: bool = True) -> tuple[dict[str,
     if not text.strip():
         return ({}, None) if blank_is_empty else ({}, "incomplete")
     try:
-        value = _load(text)
+        value = _decoder.decode(text)
         if isinstance(value, str):
             text, value = value, _load_or_none(value)
     except _DuplicateKey:
@@ -221,15 +221,9 @@ class _DuplicateKey(Exception):
     pass
 
 
-def _load(text: str) -> Any:
-    return json.loads(
-        text, object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite, strict=False
-    )
-
-
 def _load_or_none(text: str) -> Any:
     try:
-        return _load(text)
+        return _decoder.decode(text)
     except (ValueError, RecursionError):
         return None
 
@@ -261,6 +255,11 @@ def _finite(text: str) -> float:
     if math.isinf(number):
         raise ValueError(f"{text} is out of range")
     return number
+
+
+_decoder = json.JSONDecoder(
+    object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite, strict=False
+)
 
 
 def _is_cut(error: json.JSONDecodeError) -> bool:

@@ -161,9 +161,7 @@ class LoopGuard:
 def _repeated(calls: list[_Made], length: int) -> int:
     """How many calls at the end are those of ``length`` calls before. Rings have unlike calls."""
     count = 0
-    for older, newer in zip(reversed(calls[:-length]), reversed(calls), strict=False):
-        if not newer.repeats(older):
-            break
+    while count + length < len(calls) and calls[-1 - count].repeats(calls[-1 - count - length]):
         count += 1
     ring = calls[-length:]
     alike = count and length > 1 and all(one.signature == other.signature for one, other in pairwise(ring))

@@ -18,6 +18,8 @@ MARKERS = {
 }
 NO_OUTPUT = "(no output)"
 
+_encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 SAFE_ID = re.compile(r"[a-zA-Z0-9_-]{1,40}")
 """Ids that every server takes."""
@@ -50,7 +52,7 @@ def arguments_of(call: ToolCall) -> dict[str, Any]:
 
 def dump(value: Any) -> str:
     """Raises ``TypeError`` or ``ValueError`` for what is no JSON."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _encoder.encode(value)
 
 
 def wire_name(name: str) -> str:

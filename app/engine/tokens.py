@@ -25,6 +25,8 @@ LEAST, MOST = 0.5, 4.0
 """The factor of a session stays between them: some tokenizers need four times as many tokens for a script, none needs
 so much less."""
 
+_encoder = json.JSONEncoder(ensure_ascii=False, default=repr)
+
 
 def _shapes() -> bytes:
     """For each byte of UTF-8 that begins a character, the letter for its kind."""
@@ -209,6 +211,6 @@ def _written(value: object) -> str:
     if value is None:
         return ""
     try:
-        return json.dumps(value, ensure_ascii=False, default=repr)
+        return _encoder.encode(value)
     except (TypeError, ValueError, RecursionError):
         return ""  # no request carries what is no JSON

@@ -1,14 +1,17 @@
-"""aiohttp's transport for httpx, frank about what went wrong before there was a response.
+"""httpx over aiohttp: what one read of the network brought is one piece, and what went wrong is named as it was.
 
-The stock mapping calls a refused connection a timeout, names TLS where there was none, and leaves addresses, headers
-and malformed heads unmapped; a user has to be told which of them it was.
+aiohttp's own words for a failure fit its own names; a user has to be told whether it was the address, the connection,
+TLS, or the answer.
 """
 
 from __future__ import annotations
 
+import asyncio
+import ssl
+from collections.abc import AsyncIterator
+
 import aiohttp
 import httpx
-from httpx_aiohttp import AiohttpTransport
 
 _LONGEST_HEADER = 64 * 1024
 
@@ -21,39 +24,105 @@ _MEANINGS: tuple[tuple[type[Exception], type[httpx.TransportError]], ...] = (
     (aiohttp.ServerDisconnectedError, httpx.RemoteProtocolError),
     (aiohttp.ClientOSError, httpx.ReadError),
     (aiohttp.ClientResponseError, httpx.RemoteProtocolError),
+    (aiohttp.ClientError, httpx.ReadError),
     (ValueError, httpx.LocalProtocolError),
 )
 
 
-class FrankTransport(AiohttpTransport):
-    def get_client(self) -> aiohttp.ClientSession:
-        """Keeps no cookies, and takes headers as long as gateways send them."""
-        return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(ssl=self.ssl_context),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            max_line_size=_LONGEST_HEADER,
-            max_field_size=_LONGEST_HEADER,
-        )
+class AiohttpTransport(httpx.AsyncBaseTransport):
+    """Keeps no cookies, follows nothing, decompresses nothing, and takes headers as long as gateways send them."""
+
+    def __init__(self, context: ssl.SSLContext) -> None:
+        """``context`` verifies servers."""
+        self._context = context
+        self._session: aiohttp.ClientSession | None = None
+        self._bodies: dict[asyncio.Future[None], aiohttp.StreamReader] = {}
+        """What is read over each open connection, by the future of its end."""
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Raises ``httpx.TransportError``. What the request sends has no limit of its own."""
+        limits = request.extensions["timeout"]
+        timeout = aiohttp.ClientTimeout(
+            sock_connect=limits["connect"], sock_read=limits["read"], connect=limits["pool"]
+        )
         try:
-            return await super().handle_async_request(request)
-        except (httpx.TransportError, aiohttp.ClientError, ValueError) as error:
+            answer = await self._open().request(
+                request.method,
+                str(request.url),
+                headers=request.headers,
+                data=await request.aread() or None,
+                allow_redirects=False,
+                timeout=timeout,
+            )
+        except (aiohttp.ClientError, ValueError) as error:
             failure = error
+        else:
+            self._watch(answer)
+            return httpx.Response(
+                answer.status, headers=answer.raw_headers, stream=_Body(answer), request=request
+            )
         # Raised out here, so that the sentence is read from what happened and not from aiohttp's words about it.
         raise _meant(failure)
 
+    async def aclose(self) -> None:
+        if self._session is not None:
+            await self._session.close()
 
-def _meant(error: Exception) -> Exception:
-    """What the first error was, in httpx's names, caused by what the system or TLS said."""
-    first = error.__cause__ if isinstance(error, httpx.TransportError) and error.__cause__ else error
-    cause = getattr(first, "certificate_error", None) or getattr(first, "os_error", None)
-    for kind, meaning in _MEANINGS:
-        if isinstance(first, kind):
-            words = str(cause or first)
-            if meaning is httpx.UnsupportedProtocol:
-                words = f"not a URL of a known protocol: {words}"
-            named = meaning(words)
-            named.__cause__ = cause
-            return named
-    return error
+    def _open(self) -> aiohttp.ClientSession:
+        """Made with the first request: it belongs to the loop that runs then."""
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(ssl=self._context),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                auto_decompress=False,
+                max_line_size=_LONGEST_HEADER,
+                max_field_size=_LONGEST_HEADER,
+            )
+        return self._session
+
+    def _watch(self, answer: aiohttp.ClientResponse) -> None:
+        """aiohttp ends a connection over which a broken chunk comes, and lets who reads the body wait for ever."""
+        protocol = answer.connection.protocol if answer.connection is not None else None
+        closed = protocol.closed if protocol is not None else None
+        if closed is not None:
+            if closed not in self._bodies:
+                closed.add_done_callback(self._lost)
+            self._bodies[closed] = answer.content
+
+    def _lost(self, closed: asyncio.Future[None]) -> None:
+        body = self._bodies.pop(closed)
+        cause = None if closed.cancelled() else closed.exception()
+        if not body.is_eof() and body.exception() is None:
+            body.set_exception(
+                aiohttp.ClientPayloadError(f"it ended in the middle: {cause or 'no HTTP came'}")
+            )
+
+
+class _Body(httpx.AsyncByteStream):
+    def __init__(self, answer: aiohttp.ClientResponse) -> None:
+        self._answer = answer
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            while piece := await self._answer.content.readany():
+                yield piece
+            return
+        except (aiohttp.ClientError, ValueError) as error:
+            failure = error
+        raise _meant(failure)
+
+    async def aclose(self) -> None:
+        self._answer.release()
+        await self._answer.wait_for_close()
+
+
+def _meant(error: Exception) -> httpx.TransportError:
+    """The error in httpx's names, caused by what the system or TLS said."""
+    cause = getattr(error, "certificate_error", None) or getattr(error, "os_error", None)
+    meaning = next(meaning for kind, meaning in _MEANINGS if isinstance(error, kind))
+    words = str(cause or error)
+    if meaning is httpx.UnsupportedProtocol:
+        words = f"not a URL of a known protocol: {words}"
+    named = meaning(words)
+    named.__cause__ = cause
+    return named

@@ -34,8 +34,8 @@ class ModelServer:
         self._headers = {**_HEADERS, **credentials}
         # Reads are timed by what they bring; httpx would take any byte for a sign of life.
         self._extensions = {"timeout": httpx.Timeout(None, connect=connect, pool=connect).as_dict()}
-        self._urls: dict[str, httpx.URL] = {}
-        self._encoded: dict[str | None, httpx.Headers] = {}
+        self._heads: dict[tuple[str, str | None], tuple[httpx.URL, httpx.Headers]] = {}
+        """By path and media type; None for a request without a body."""
 
     async def send(
         self, method: str, path: str, body: bytes | None, patience: float, media_type: str = JSON
@@ -57,16 +57,22 @@ class ModelServer:
         return response
 
     def _request(self, method: str, path: str, body: bytes | None, media_type: str) -> httpx.Request:
-        """Built here, as the client would merge and parse again at every call what never changes."""
-        url = self._urls.get(path) or self._urls.setdefault(path, httpx.URL(f"{self._root}/{path}"))
+        """Built here, as httpx would merge and parse again at every call what never changes."""
         kind = media_type if body is not None else None
-        headers = self._encoded.get(kind) or self._encoded.setdefault(kind, self._encode(kind))
-        return httpx.Request(method, url, headers=headers, content=body, extensions=self._extensions)
+        url, headers = self._heads.get((path, kind)) or self._head(path, kind)
+        content = httpx.ByteStream(body or b"")
+        request = httpx.Request(method, url, headers=headers, stream=content, extensions=self._extensions)
+        if body is not None:
+            request.headers["content-length"] = str(len(body))
+        return request
 
-    def _encode(self, media_type: str | None) -> httpx.Headers:
-        """Only once there is a request: a key may hold signs that no header has."""
-        headers = self._headers if media_type is None else {**self._headers, "content-type": media_type}
-        return httpx.Headers(headers)
+    def _head(self, path: str, media_type: str | None) -> tuple[httpx.URL, httpx.Headers]:
+        """Only once there is a request: an address may be none, and a key may hold signs that no header has."""
+        url = httpx.URL(f"{self._root}/{path}")
+        headers = httpx.Headers({"host": url.netloc.decode("ascii"), **self._headers})
+        if media_type is not None:
+            headers["content-type"] = media_type
+        return self._heads.setdefault((path, media_type), (url, headers))
 
 
 async def read_refusal(response: httpx.Response) -> Symptom:

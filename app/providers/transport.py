@@ -1,7 +1,7 @@
 """The HTTP client that all wires share.
 
 httpx hands out every chunk of a body by itself, at several times the cost of reading it, and a model sends a chunk
-per token. Over aiohttp's transport, whatever one read of the network brought comes out as one piece.
+per token. Over aiohttp, whatever one read of the network brought comes out as one piece.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ def open_client(context: ssl.SSLContext | None = None) -> httpx.AsyncClient:
     if getproxies():
         return httpx.AsyncClient(verify=verify)
     # aiohttp takes as long to load as all the rest of a start that asks no model.
-    from app.providers.aiohttp_transport import FrankTransport
+    from app.providers.aiohttp_transport import AiohttpTransport
 
-    return StraightClient(FrankTransport(verify=verify))
+    return StraightClient(AiohttpTransport(verify))
 
 
 class StraightClient(httpx.AsyncClient):

@@ -50,12 +50,19 @@ def read_disjoint_counts(usage: Mapping[str, Any]) -> UsageReport | None:
 
 def _inner(usage: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
     """The first of these that is an object."""
-    return next((value for key in keys if isinstance(value := usage.get(key), dict)), {})
+    for key in keys:
+        value = usage.get(key)
+        if isinstance(value, dict):
+            return value
+    return {}
 
 
 def _count(usage: Mapping[str, Any], *keys: str) -> int:
     """The first of these that is there, above zero, and a number that a call can have."""
-    return next((count for key in keys if 0 < (count := _whole(usage.get(key, 0))) < _ABSURD), 0)
+    for key in keys:
+        if key in usage and 0 < (count := _whole(usage[key])) < _ABSURD:
+            return count
+    return 0
 
 
 def _whole(value: Any) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 import anyio
@@ -133,6 +133,33 @@ async def test_a_broken_response_is_an_error_of_the_wire(
     async with serving(reply) as server:
         with pytest.raises((httpx.RemoteProtocolError, httpx.ReadError)):
             await client.get(server.url)
+
+
+async def test_a_body_that_breaks_off_into_something_else_is_an_error_of_the_wire(
+    client: httpx.AsyncClient,
+) -> None:
+    read = anyio.Event()
+
+    async def answer(stream: anyio.abc.SocketStream) -> None:
+        async with stream:
+            await stream.receive()
+            await stream.send(CHUNKED + HELLO)
+            await read.wait()
+            await stream.send(b"zz\r\n")
+            with suppress(anyio.EndOfStream, anyio.BrokenResourceError):
+                await stream.receive()
+
+    listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
+    url = f"http://127.0.0.1:{listener.extra(anyio.abc.SocketAttribute.local_port)}"
+    async with listener, anyio.create_task_group() as tasks:
+        tasks.start_soon(listener.serve, answer)
+        async with client.stream("GET", url, timeout=None) as response:
+            pieces = response.aiter_raw()
+            assert await anext(pieces) == b"Hello"
+            read.set()
+            with pytest.raises(httpx.ReadError):
+                await anext(pieces)
+        tasks.cancel_scope.cancel()
 
 
 async def test_one_read_is_one_piece(client: httpx.AsyncClient) -> None:
