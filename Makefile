@@ -24,7 +24,7 @@ check: test-environment ## seconds: format, lint, types, architecture
 	$(PYTHON) -m pytest -q -p no:playwright tests/test_architecture.py tests/test_project.py
 
 unit: test-environment ## unit tests (make unit ARGS=tests/engine)
-	$(PYTHON) -m pytest -q -p no:playwright -n 2 $(ARGS)
+	$(PYTHON) -m pytest -q -p no:playwright -n 3 --dist worksteal $(ARGS)
 
 deep: test-environment ## properties at length, two thousand lives of a session, a thousand of a team
 	$(PYTHON) -m pytest -q -p no:playwright -n 2 -o faulthandler_timeout=3600 --hypothesis-profile=deep --lives 2000 --rooms 1000 $(ARGS)

@@ -13,7 +13,10 @@ from pathlib import Path
 
 from playwright.sync_api import Error, sync_playwright
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+HEADLESS = "chromium-headless-shell"
+"""What Playwright's own headless browser is too: no window to draw for, a third less work for a story."""
+
+NAMES = (HEADLESS, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 
 ARGUMENTS = [
@@ -66,8 +69,15 @@ def _install_package(privilege: list[str]) -> bool:
             "-o",
             "DPkg::Lock::Timeout=300",
         ]
-        packages = ("chromium", "fonts-liberation", "fonts-noto-color-emoji")
-        return _run(*apt, "update") and _run(*apt, "install", "-y", "--no-install-recommends", *packages)
+        install = (
+            *apt,
+            "install",
+            "-y",
+            "--no-install-recommends",
+            "fonts-liberation",
+            "fonts-noto-color-emoji",
+        )
+        return _run(*apt, "update") and (_run(*install, HEADLESS) or _run(*install, "chromium"))
     if shutil.which("dnf"):
         return _run(*privilege, "dnf", "install", "-y", "chromium")
     return False
