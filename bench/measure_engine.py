@@ -39,6 +39,9 @@ ROUNDS = 7
 CHUNKS = 5000
 STEPS = 50
 LONG: Answer = {"steps": [{"text": "tide ", "times": CHUNKS}, {"finish": "stop"}, {"done": True}]}
+WORKERS = 16
+PACED = say(*["tide "] * 200, every_ms=10)
+"""A hundred tokens a second."""
 SHORT = say("High water ", "at noon.")
 
 
@@ -164,6 +167,16 @@ def measure() -> Iterator[Figure]:
             ROUNDS * 5, cpu(durable, *steps, SHORT), cpu(contest.loop_bare, *steps, SHORT)
         )
         yield ratio(f"{STEPS} tool steps, stored durably, CPU", ours, reference, 1.0, unit="ms", scale=1000)
+
+        async def all_ours() -> None:
+            await asyncio.gather(*(whole() for _ in range(WORKERS)))
+
+        async def all_bare() -> None:
+            await asyncio.gather(*(bare() for _ in range(WORKERS)))
+
+        paced = [PACED] * WORKERS
+        ours, reference = interleaved(ROUNDS, cpu(all_ours, *paced), cpu(all_bare, *paced))
+        yield ratio(f"{WORKERS} workers at 100 tokens/s, CPU", ours, reference, 1.2, unit="ms", scale=1000)
 
         ours, reference = interleaved(ROUNDS * 5, first_text(whole), first_text(bare))
         added = (median(ours) - median(reference)) * 1000
