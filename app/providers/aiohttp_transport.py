@@ -7,11 +7,13 @@ TLS, or the answer.
 from __future__ import annotations
 
 import asyncio
+import io
 import ssl
 from collections.abc import AsyncIterator
 
 import aiohttp
 import httpx
+from aiohttp.http_exceptions import HttpProcessingError
 
 _LONGEST_HEADER = 64 * 1024
 
@@ -25,6 +27,7 @@ _MEANINGS: tuple[tuple[type[Exception], type[httpx.TransportError]], ...] = (
     (aiohttp.ClientOSError, httpx.ReadError),
     (aiohttp.ClientResponseError, httpx.RemoteProtocolError),
     (aiohttp.ClientError, httpx.ReadError),
+    (HttpProcessingError, httpx.ReadError),  # of a body, where aiohttp runs without its parser in C
     (ValueError, httpx.LocalProtocolError),
 )
 
@@ -45,12 +48,14 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
         timeout = aiohttp.ClientTimeout(
             sock_connect=limits["connect"], sock_read=limits["read"], connect=limits["pool"]
         )
+        content = await request.aread()
         try:
             answer = await self._open().request(
                 request.method,
                 str(request.url),
                 headers=request.headers,
-                data=await request.aread() or None,
+                # Bytes would be written at one go, however many they are.
+                data=io.BytesIO(content) if content else None,
                 allow_redirects=False,
                 timeout=timeout,
             )
@@ -72,7 +77,8 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
         """Made with the first request: it belongs to the loop that runs then."""
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(ssl=self._context),
+                # Who asks so much at once is not told that a server does not answer.
+                connector=aiohttp.TCPConnector(ssl=self._context, limit=0),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 max_line_size=_LONGEST_HEADER,
@@ -107,7 +113,7 @@ class _Body(httpx.AsyncByteStream):
             while piece := await self._answer.content.readany():
                 yield piece
             return
-        except (aiohttp.ClientError, ValueError) as error:
+        except (aiohttp.ClientError, HttpProcessingError, ValueError) as error:
             failure = error
         raise _meant(failure)
 

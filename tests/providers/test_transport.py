@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import socket
 from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 import anyio
 import anyio.abc
 import httpx
 import pytest
+from aiohttp.http_parser import HttpResponseParser, HttpResponseParserPy
 
 from app.providers.transport import open_client
 
@@ -135,9 +136,11 @@ async def test_a_broken_response_is_an_error_of_the_wire(
             await client.get(server.url)
 
 
+@pytest.mark.parametrize("parser", [HttpResponseParser, HttpResponseParserPy], ids=["usual", "without C"])
 async def test_a_body_that_breaks_off_into_something_else_is_an_error_of_the_wire(
-    client: httpx.AsyncClient,
+    parser: object, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("aiohttp.client_proto.HttpResponseParser", parser)
     read = anyio.Event()
 
     async def answer(stream: anyio.abc.SocketStream) -> None:
@@ -160,6 +163,19 @@ async def test_a_body_that_breaks_off_into_something_else_is_an_error_of_the_wir
             with pytest.raises(httpx.ReadError):
                 await anext(pieces)
         tasks.cancel_scope.cancel()
+
+
+async def test_a_refusal_before_the_whole_request_was_read_is_heard(client: httpx.AsyncClient) -> None:
+    async with serving(b"HTTP/1.1 413 Too Large\r\ncontent-length: 8\r\n\r\ntoo long") as server:
+        response = await client.post(server.url, content=b"x" * 8_000_000)
+    assert (response.status_code, response.text) == (413, "too long")
+
+
+async def test_nobody_waits_for_the_end_of_so_many_other_answers(client: httpx.AsyncClient) -> None:
+    async with serving(CHUNKED + HELLO, None) as server, AsyncExitStack() as answers:
+        for _ in range(101):
+            await answers.enter_async_context(client.stream("GET", server.url, timeout=0.1))
+        assert len(server.connections) == 101
 
 
 async def test_one_read_is_one_piece(client: httpx.AsyncClient) -> None:
