@@ -93,14 +93,14 @@ class DirectWire:
         with self._failing_in_words(request.model):
             asked_at = asyncio.get_running_loop().time()
             draft = await self._bodies.draft(request)
-            response = await self._ask(draft, request.model)
-            if draft.left_out:
-                yield (LeftOut(tuple(draft.left_out)),)
             language = self._language
-            answer = read_answer(response, language.framing(), language.events(), self._limits, asked_at)
-            async with aclosing(answer) as batches:
-                async for batch in batches:
-                    yield batch
+            async with aclosing(await self._ask(draft, request.model)) as response:
+                if draft.left_out:
+                    yield (LeftOut(tuple(draft.left_out)),)
+                answer = read_answer(response, language.framing(), language.events(), self._limits, asked_at)
+                async with aclosing(answer) as batches:
+                    async for batch in batches:
+                        yield batch
 
     async def complete(self, request: ModelRequest) -> StreamBatch:
         """See ``Provider``."""
@@ -136,9 +136,7 @@ class DirectWire:
             response = await self._server.send("POST", path, body, limits.first_token, media_type)
             if response.status_code != httpx.codes.OK:
                 raise self._error(await read_refusal(response), model, response)
-            async with aclosing(response):
-                pieces = TimedBody(response.aiter_bytes(), limits, asked_at)
-                answer = decode(b"".join([piece async for piece in pieces]))
+            answer = await _read_whole(response, limits, asked_at)
             if isinstance(answer, dict) and (symptom := read_payload(answer)):
                 raise AnswerFailed(symptom)
             return read(answer)
@@ -177,11 +175,12 @@ class DirectWire:
     async def _get(self, path: str) -> Any:
         """The JSON at a path. Raises ``ProviderError``."""
         with self._failing_in_words(""):
+            asked_at = asyncio.get_running_loop().time()
             response = await self._server.send("GET", path, None, CHECK_SECONDS)
             if response.status_code != httpx.codes.OK:
                 raise self._error(await read_refusal(response), "", response)
             async with asyncio.timeout(CHECK_SECONDS):
-                return decode(await response.aread())
+                return await _read_whole(response, self._limits, asked_at)
 
     @contextmanager
     def _failing_in_words(self, model: str) -> Iterator[None]:
@@ -200,3 +199,10 @@ class DirectWire:
 
     def _since(self, began: float) -> int:
         return round((self._clock.monotonic() - began) * 1000)
+
+
+async def _read_whole(response: httpx.Response, limits: StreamLimits, asked_at: float) -> Any:
+    """The JSON of a body, within the limits of an answer; closes the response. Raises ``WireError``."""
+    async with aclosing(response):
+        pieces = TimedBody(response.aiter_bytes(), limits, asked_at)
+        return decode(b"".join([piece async for piece in pieces]))

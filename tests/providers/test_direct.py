@@ -129,6 +129,17 @@ async def test_a_history_that_a_server_refuses_is_sent_with_less_and_the_chat_go
     assert ["I need a." in json.dumps(body) for body in llm.bodies()] == [False, True, False, False]
 
 
+async def test_who_leaves_when_told_what_was_left_out_leaves_the_answer_too(
+    language: str, speak: Speak, llm: FakeLLM
+) -> None:
+    llm.script(say("So.", reasoning=["I need a."]), fail(400, REFUSALS[language]), hold(say("a", "b"), 1))
+    wire, first = speak(language), said("Read")
+    answer = await answered(wire, ask(first), llm)
+    async with aclosing(wire.stream(ask(first, answer, said("And?", 3)))) as batches:
+        assert await anext(batches) == (LeftOut(("thinking",)),)
+    assert (await llm.until_ended(len(llm.requests()) - 1))["ended"] == "left"
+
+
 async def test_a_history_is_reduced_to_its_text_before_it_is_given_up(
     language: str, speak: Speak, llm: FakeLLM
 ) -> None:

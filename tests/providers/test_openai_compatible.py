@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from typing import Any
 
@@ -12,6 +12,7 @@ import anyio
 import httpx
 import pytest
 
+from app.engine.errors import ProviderError
 from app.engine.messages import Image, Message, Origin, Reasoning, Text, ToolCall, ToolResult
 from app.engine.provider import LeftOut, ReasoningChunk, Stop, StopReason, TextChunk, UsageReport
 from app.providers.dialects import Dialect, dialect_of, root_of
@@ -616,3 +617,22 @@ async def test_an_address_without_a_model_server_is_told_in_words(llm: FakeLLM, 
     check = await wire(f"{llm.url}/v2").validate_auth()
     assert not check.ok
     assert "there is no model server at this address (HTTP 404). It usually ends in /v1" in check.message
+
+
+async def test_a_list_of_models_without_end_is_read_no_further_than_an_answer() -> None:
+    sent: list[bytes] = []
+
+    async def spaces() -> AsyncIterator[bytes]:
+        for _ in range(100):
+            sent.append(b" " * 65_536)
+            yield sent[-1]
+
+    response = httpx.Response(200, content=spaces())
+    async with httpx.AsyncClient(transport=httpx.MockTransport(lambda request: response)) as client:
+        limits = StreamLimits(max_bytes=1_000_000)
+        with pytest.raises(ProviderError):
+            await OpenAICompatible(
+                "local", "http://127.0.0.1:1/v1", None, client, limits=limits
+            ).list_models()
+    assert len(sent) == 16
+    assert response.is_closed
