@@ -210,8 +210,13 @@ _CASES = (
     ),
     _Case(
         "local",
+        "The key of {source} holds signs that no key has, so nothing was sent. Enter it again under {settings}.",
+        words=r"'ascii' codec can't encode|characters? detected in headers|illegal header value",
+    ),
+    _Case(
+        "local",
         "The address {url} of {source} cannot be used. Correct it under {settings}.",
-        words=r"protocol|\burl\b|\bport\b",
+        words=r"protocol|\burl\b|\bport\b|\bidna\b|\baddress\b",
     ),
     _Case("local", "The request for {source} could not be written; nothing was sent. Please report this."),
     _Case(

@@ -22,6 +22,7 @@ from app.providers.classify import Symptom
 from app.providers.failures import read_body, read_exception, read_payload
 from app.providers.openai_compatible import OpenAICompatible
 from app.providers.sentences import Callee, provider_error
+from app.providers.transport import open_client
 from tests.case_tables import load_tsv
 from tests.fakes.llm_client import FakeLLM
 from tests.fakes.llm_script import Answer, fail, page, say
@@ -95,6 +96,7 @@ async def test_a_key_that_no_header_can_hold_is_said_and_not_sent(
 ) -> None:
     error = await failure(wire(key=key))
     assert error.kind == "local"
+    assert error.message.startswith("The key of local holds signs that no key has")
     assert key not in error.message
     assert llm.requests() == []
 
@@ -108,6 +110,7 @@ async def test_a_key_that_no_header_can_hold_is_said_and_not_sent(
         ("ftp://127.0.0.1/v1", "local", "The address ftp://127.0.0.1/v1 of local cannot be used."),
         ("127.0.0.1/v1", "local", "cannot be used"),
         ("http://127.0.0.1:notaport/v1", "local", "cannot be used"),
+        ("http://256.1.1.1/v1", "local", "cannot be used"),
     ],
 )
 async def test_an_address_that_leads_nowhere(
@@ -120,6 +123,13 @@ async def test_an_address_that_leads_nowhere(
     else:
         assert error.kind == kind
         assert words in error.message
+
+
+@pytest.mark.anyio
+async def test_a_host_that_no_resolver_takes_is_an_address_to_correct() -> None:
+    async with open_client(ssl.create_default_context()) as client:
+        error = await failure(OpenAICompatible("local", "http://../v1", KEY, client))
+    assert error.message.startswith("The address http://../v1 of local cannot be used.")
 
 
 @pytest.fixture
