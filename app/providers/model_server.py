@@ -9,7 +9,7 @@ import httpx
 
 from app import __version__
 from app.providers.classify import Symptom
-from app.providers.errors import PageInstead, StreamSilent
+from app.providers.errors import PageInstead, StreamSilent, StreamUnreadable
 from app.providers.failures import read_body
 
 _HEADERS = {
@@ -20,6 +20,9 @@ _HEADERS = {
 JSON = "application/json"
 _LONGEST_REFUSAL = 64 * 1024
 _REFUSAL_SECONDS = 10.0
+
+_PACKED_ONCE = frozenset({"", "identity", "gzip", "deflate"})
+"""None is asked for, yet some send one. One layer holds at most a thousand times its size, two a million times."""
 
 
 class ModelServer:
@@ -42,8 +45,8 @@ class ModelServer:
     ) -> httpx.Response:
         """The response when its head is there, whatever its status; redirects are not followed.
 
-        Raises ``StreamSilent`` after ``patience`` seconds, ``PageInstead`` for a web page with status 200, and
-        what httpx raises.
+        Raises ``StreamSilent`` after ``patience`` seconds, ``PageInstead`` for a web page with status 200,
+        ``StreamUnreadable`` for a body that is packed otherwise than once, and what httpx raises.
         """
         request = self._request(method, path, body, media_type)
         try:
@@ -51,6 +54,9 @@ class ModelServer:
                 response = await self._client.send(request, stream=True, follow_redirects=False)
         except TimeoutError:
             raise StreamSilent("first token", patience) from None
+        if response.headers.get("content-encoding", "").strip().lower() not in _PACKED_ONCE:
+            await response.aclose()
+            raise StreamUnreadable("packed in a way that was not asked for")
         if response.status_code == httpx.codes.OK and "html" in response.headers.get("content-type", ""):
             await response.aclose()
             raise PageInstead("text/html")

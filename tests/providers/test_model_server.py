@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from app import __version__
-from app.providers.errors import PageInstead, StreamSilent
+from app.providers.errors import PageInstead, StreamSilent, StreamUnreadable
 from app.providers.model_server import ModelServer, read_refusal
 
 pytestmark = pytest.mark.anyio
@@ -60,6 +60,20 @@ async def test_a_web_page_is_no_answer_of_a_model_server() -> None:
     async with server(lambda request: httpx.Response(200, html="<h1>Welcome</h1>")) as at:
         with pytest.raises(PageInstead):
             await at.send("GET", "models", None, 5)
+
+
+@pytest.mark.parametrize("status", [200, 500])
+@pytest.mark.parametrize("packing", ["gzip, gzip", "br"])
+async def test_what_is_packed_otherwise_than_once_is_not_unpacked(packing: str, status: int) -> None:
+    async def never() -> AsyncIterator[bytes]:
+        raise AssertionError("read")
+        yield b""
+
+    response = httpx.Response(status, headers={"content-encoding": packing}, content=never())
+    async with server(lambda request: response) as at:
+        with pytest.raises(StreamUnreadable):
+            await at.send("GET", "models", None, 5)
+    assert response.is_closed
 
 
 async def test_a_server_that_says_nothing_is_waited_for_with_an_end() -> None:
