@@ -14,6 +14,8 @@ LONGEST_BACKOFF = 30.0
 """Seconds; waits of our own double up to here."""
 PATIENCE = 120.0
 """Seconds; where a server asks for more, the turn ends at once and says when to come back."""
+LONGEST_ASKED = 366 * 86_400.0
+"""Seconds; a server that asks for more means another thing, such as a time of day in milliseconds."""
 JITTER = 0.2
 
 EMPTY_RETRIES = 2
@@ -64,17 +66,18 @@ def come_back(error: ProviderError) -> str | None:
 def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
     """Seconds a response asks to wait, from ``retry-after-ms`` or ``retry-after`` (seconds or an HTTP date).
 
-    None where neither asks for a wait: absent, unreadable, zero, or in the past by the server's own ``date``.
+    None where neither asks for a wait: absent, unreadable, zero, in the past by the server's own ``date``, or beyond
+    all sense.
     """
     given = {name.lower(): value.strip() for name, value in headers.items()}
     millis = _number(given.get("retry-after-ms", ""))
-    if millis is not None and millis > 0:
+    if millis is not None and 0 < millis <= LONGEST_ASKED * 1000:
         return millis / 1000
     value = given.get("retry-after", "")
     seconds = _number(value)
     if seconds is None:
         seconds = _seconds_until(value, _date(given.get("date", "")) or now)
-    return seconds if seconds is not None and seconds > 0 else None
+    return seconds if seconds is not None and 0 < seconds <= LONGEST_ASKED else None
 
 
 def _number(text: str) -> float | None:

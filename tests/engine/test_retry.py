@@ -58,6 +58,12 @@ def test_nobody_is_asked_to_wait_less_than_the_server_wants() -> None:
     assert "2 days." in str(come_back(ProviderError("rate_limit", "Busy.", retry_after=86_401)))
 
 
+@pytest.mark.parametrize("name", ["retry-after", "retry-after-ms"])
+@pytest.mark.parametrize("asked", ["1764590400000000", "9" * 400, "Fri, 31 Dec 9999 23:59:59 GMT"])
+def test_a_wait_beyond_all_sense_is_none(name: str, asked: str) -> None:
+    assert retry_after({name: asked}, NOON) is None
+
+
 @given(st.dictionaries(st.sampled_from(["retry-after", "Retry-After-Ms", "date", "x-other"]), st.text()))
 def test_no_header_makes_a_turn_wait_for_ever(headers: dict[str, str]) -> None:
     asked = retry_after(headers, NOON)
