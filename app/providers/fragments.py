@@ -11,6 +11,12 @@ from app.engine.chat_writer import ADDED
 from app.engine.provider import CallFragment
 from app.engine.surrogates import scrub, scrub_value
 
+MOST_DETAILS = 256
+"""Pieces of structured thinking that one answer may have; what else is begun is not kept."""
+
+_LONGEST_INDEX = 9
+"""Digits. Python refuses to read some thousands of them."""
+
 
 def read_calls(calls: Any, *, numbered: bool) -> Iterator[CallFragment]:
     """The fragments of ``tool_calls``; with ``numbered`` the place in the list stands for a missing index."""
@@ -36,7 +42,8 @@ def add_details(known: list[dict[str, Any]], pieces: list[Any]) -> None:
             continue
         begun = next((one for one in known if one.get("index") == piece.get("index")), None)
         if begun is None or begun.get("type") != piece.get("type"):
-            known.append(dict(piece))
+            if len(known) < MOST_DETAILS:
+                known.append(dict(piece))
             continue
         for key, value in piece.items():
             grows = key in ("text", "summary", "data") and isinstance(begun.get(key), str)
@@ -54,7 +61,7 @@ def _fragment(index: Any, id: Any, function: Mapping[str, Any]) -> CallFragment:
 
 
 def _number(value: Any) -> int | None:
-    if isinstance(value, str) and value.isdecimal():
+    if isinstance(value, str) and value.isdecimal() and len(value) <= _LONGEST_INDEX:
         return int(value)
     return value if isinstance(value, int) else None
 

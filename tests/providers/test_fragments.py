@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.engine.provider import CallFragment
-from app.providers.fragments import add_details, read_calls, read_legacy_call
+from app.providers.fragments import MOST_DETAILS, add_details, read_calls, read_legacy_call
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,7 @@ from app.providers.fragments import add_details, read_calls, read_legacy_call
         ),
         ({"index": "1", "id": 7, "function": {"name": "f"}}, CallFragment(1, "7", "f")),
         ({"function": {"arguments": {"x": "à"}}}, CallFragment(None, None, None, '{"x": "à"}')),
+        ({"index": "9" * 5_000, "id": "a"}, CallFragment(None, "a")),
         ({"id": "", "function": None}, CallFragment()),
         (
             {"extra_content": {"google": {"s": "x"}}},
@@ -56,3 +57,11 @@ def test_pieces_of_structured_thinking_grow_by_index() -> None:
         {"index": 1, "type": "sealed"},
         {"index": 1, "type": "text"},
     ]
+
+
+def test_structured_thinking_has_an_end() -> None:
+    known: list[dict[str, Any]] = []
+    add_details(known, [{"index": index, "type": "text", "text": "a"} for index in range(MOST_DETAILS + 5)])
+    add_details(known, [{"index": 0, "type": "text", "text": "b"}])
+    assert len(known) == MOST_DETAILS
+    assert known[0]["text"] == "ab"
