@@ -110,7 +110,7 @@ async def _ask(
     with anyio.move_on_after(patience):
         try:
             models = _models(json.loads(await _fetch(client, address + place.path)))
-        except (httpx.HTTPError, ValueError):
+        except (httpx.HTTPError, ValueError, RecursionError):
             return
         if models is not None:
             found[place.name] = FoundServer(place.title, replace(_source(place, address), models=models))

@@ -119,6 +119,7 @@ async def test_one_that_never_answers_holds_up_nobody() -> None:
     "server",
     [
         Server(b"<html>a web page</html>"),
+        Server(b"[" * 100_000),
         Server(b"{}"),
         Server(b"[]"),
         Server(b'{"data": {"id": "x"}}'),
@@ -127,7 +128,7 @@ async def test_one_that_never_answers_holds_up_nobody() -> None:
         Server(b" " * 3_000_000),
         Server(b"\xff\xfe"),
     ],
-    ids=["html", "empty", "list", "data", "unauthorized", "redirect", "endless", "bytes"],
+    ids=["html", "deep", "empty", "list", "data", "unauthorized", "redirect", "endless", "bytes"],
 )
 async def test_something_else_on_the_port_is_no_model_server(server: Server) -> None:
     async with listening(server):
