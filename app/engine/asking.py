@@ -163,9 +163,11 @@ class Asking:
         model = await self._find_model()
         system = self._agent.system_prompt()
         tools = define(self._agent.tools) if model.takes_tools else ()
-        async with aclosing(self._compactor.make_room(model, system, tools, overflowed=shorten)) as events:
-            async for event in events:
-                yield event
+        if self._compactor.is_due(model, system, tools) or shorten:
+            room = self._compactor.make_room(model, system, tools, overflowed=shorten)
+            async with aclosing(room) as events:
+                async for event in events:
+                    yield event
         begun = cut.message(time="", origin=self.origin) if cut else None
         seen = self._compactor.seen
         estimated = self._compactor.estimated + (estimate_message(begun) if begun else 0)

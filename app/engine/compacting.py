@@ -37,7 +37,7 @@ DOUBT = 1.3
 
 
 class Compactor:
-    """``seen`` is what the model is shown; ``make_room`` comes before every call."""
+    """``seen`` is what the model is shown; ``is_due`` is asked before every call."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Compactor:
         self._estimator = Estimator()
         self._counted = ("", "")
         self.estimated = 0
-        """Tokens of the next request, since ``make_room``."""
+        """Tokens of the next request, since ``is_due``."""
         self._past: list[Past] = []
         self._skipped = False
 
@@ -73,6 +73,12 @@ class Compactor:
             self._estimator.correct(estimated, reported)
             self._harness.factors[self._counted] = self._estimator.factor
 
+    def is_due(self, model: ResolvedModel, system: str, tools: tuple[ToolDefinition, ...]) -> bool:
+        """Measure the next request: whether room is to be made for it."""
+        self._know(model)
+        self.estimated = self._estimator.request(system, tools, self.seen)
+        return is_due(self.estimated, model.context_window, self._agent.compact_at)
+
     async def make_room(
         self,
         model: ResolvedModel,
@@ -81,16 +87,12 @@ class Compactor:
         *,
         overflowed: bool = False,
     ) -> AsyncGenerator[Event, None]:
-        """Compact the history where the next request asks for it.
+        """Compact the history for the request that was measured last.
 
         ``overflowed``: the model has refused it as too long. Raises ``NoRoom`` where no
         compaction helps, and what the summarising call failed with where only the user can settle it.
         """
-        self._know(model)
         seen, window = self._look(), model.context_window
-        self.estimated = self._estimator.request(system, tools, seen.messages)
-        if not overflowed and not is_due(self.estimated, window, self._agent.compact_at):
-            return
         decision = decide(
             seen.messages,
             self._estimator.sizes(seen.messages),

@@ -16,6 +16,8 @@ import httpx
 from aiohttp.http_exceptions import HttpProcessingError
 
 _LONGEST_HEADER = 64 * 1024
+_AT_ONCE = 512 * 1024
+"""Bytes of a request that aiohttp writes at one go; more of them would hold up everything else."""
 
 _MEANINGS: tuple[tuple[type[Exception], type[httpx.TransportError]], ...] = (
     (aiohttp.InvalidURL, httpx.UnsupportedProtocol),
@@ -54,8 +56,7 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
                 request.method,
                 str(request.url),
                 headers=request.headers,
-                # Bytes would be written at one go, however many they are.
-                data=io.BytesIO(content) if content else None,
+                data=io.BytesIO(content) if len(content) > _AT_ONCE else content or None,
                 allow_redirects=False,
                 timeout=timeout,
             )
