@@ -148,8 +148,12 @@ def _tour_summary(scene: Scene, tools: Collection[str]) -> str:
     )
 
 
+_ERRANDS = {"list_files": "List", "read_file": "Read", "write_file": "Write", "dispatch_to": "Ask"}
+
+
 def _told(deed: Deed) -> str:
-    name = f"`{deed.call.name}` on `{deed.path or deed.call.arguments.get('to') or '.'}`"
+    what = _ERRANDS.get(deed.call.name, f"`{deed.call.name}` on")
+    name = f"{what} `{deed.path or deed.call.arguments.get('to') or '.'}`"
     match deed.result.status:
         case "ok":
             lines = len(deed.result.text.strip().splitlines())

@@ -17,12 +17,13 @@
 
   function move(event) {
     if (event.isComposing || !event.target.closest?.("#models")) return;
+    filter(); // the list may have been drawn anew a moment ago
     const all = shown();
     const at = all.indexOf(document.activeElement);
     const typing = document.activeElement === field();
     if (event.key === "Enter" && typing) {
       event.preventDefault();
-      all[0]?.click();
+      if (field().value.trim()) all[0]?.click();
       return;
     }
     const to = { ArrowDown: at + 1, ArrowUp: typing ? all.length - 1 : at - 1 }[event.key];
@@ -31,10 +32,15 @@
     (to < 0 ? field() : all[to % all.length])?.focus();
   }
 
-  function opened(event) {
+  // Emptied before it shows: what is typed from then on is the user's.
+  function opening(event) {
     if (event.target !== menu() || event.newState !== "open") return;
     field().value = "";
     filter();
+  }
+
+  function opened(event) {
+    if (event.target !== menu() || event.newState !== "open") return;
     menu().querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   }
 
@@ -47,6 +53,7 @@
   }
 
   document.addEventListener("click", choose);
+  document.addEventListener("beforetoggle", opening, true);
   document.addEventListener("toggle", opened, true);
   document.addEventListener("keydown", move);
   document.addEventListener("input", (event) => { if (event.target.closest("#models")) filter(); });

@@ -24,7 +24,7 @@ async def test_a_tour_looks_writes_reads_back_and_tells() -> None:
     assert stage.acts == ["list_files .", f"write_file {NOTE_NAME}", f"read_file {NOTE_NAME}"]
     assert stage.files[NOTE_NAME] == NOTE
     assert "reading it back shows" in closing
-    assert "- `write_file` on `plancia-tour.md`: done" in closing
+    assert "- Write `plancia-tour.md`: done" in closing
 
 
 async def test_the_same_history_gets_the_same_answer() -> None:
@@ -77,7 +77,7 @@ async def test_a_denied_write_is_told_as_denied() -> None:
     closing = await stage.say(TOUR)
     assert stage.acts == ["list_files .", f"write_file {NOTE_NAME}"]
     assert "No note was written." in closing
-    assert "done" not in closing.split("`write_file`")[1].split("\n")[0]
+    assert "done" not in closing.split("Write `plancia-tour.md`")[1].split("\n")[0]
 
 
 async def test_without_tools_it_says_that_it_did_nothing() -> None:
@@ -118,7 +118,7 @@ async def test_a_write_that_never_ran_is_done_after_all() -> None:
     stage.stop()
     closing = await stage.play()
     assert stage.acts == [f"write_file {NOTE_NAME}", f"write_file {NOTE_NAME}", f"read_file {NOTE_NAME}"]
-    assert "`write_file` on `plancia-tour.md`: cut off before it ran." in closing
+    assert "Write `plancia-tour.md`: cut off before it ran." in closing
     assert stage.files == {NOTE_NAME: NOTE}
 
 
